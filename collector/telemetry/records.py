@@ -13,7 +13,7 @@ from enum import IntEnum, StrEnum
 from typing import TypeAlias
 
 AttributeValue: TypeAlias = (
-    "None | bool | int | float | str | bytes | Sequence[AttributeValue] | Mapping[str, AttributeValue]"
+    "bool | int | float | str | bytes | Sequence[AttributeValue] | Mapping[str, AttributeValue] | None"
 )
 Attributes: TypeAlias = Mapping[str, AttributeValue]
 
