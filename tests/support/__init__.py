@@ -1,0 +1,1 @@
+"""Test doubles: small public classes, one a file."""
