@@ -1,0 +1,58 @@
+"""The whole configuration. Every option has a default that works."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field
+
+from adhere.config.base import ConfigPart, Endpoint
+from adhere.config.judging import ConversationsConfig, EvaluatorEntry, ExporterEntry, JudgeConfig, NamedEntry
+from adhere.config.receiving import JournalConfig, ReceiversConfig, RelayConfig, Seconds
+
+
+def default_data_dir() -> Path:
+    """`$XDG_STATE_HOME/adhere`, else `~/.local/state/adhere`."""
+    state = os.environ.get("XDG_STATE_HOME")
+    return (Path(state) if state else Path.home() / ".local" / "state") / "adhere"
+
+
+class LogsConfig(ConfigPart):
+    level: Literal["debug", "info", "warning", "error"] = "info"
+    format: Literal["auto", "text", "json"] = "auto"
+    """`auto`: text on a terminal, JSON elsewhere."""
+
+
+class TelemetryConfig(ConfigPart):
+    """Adhere's own telemetry: `/metrics`, `/healthz` and `/readyz`, and its log."""
+
+    endpoint: Endpoint = "127.0.0.1:9464"
+    """host:port of `/metrics`, `/healthz` and `/readyz`."""
+    logs: LogsConfig = LogsConfig()
+
+
+class Config(ConfigPart):
+    data_dir: Path = Field(default_factory=default_data_dir)
+    """Folder of the journal and of all state; one running Adhere a folder."""
+    receivers: ReceiversConfig = ReceiversConfig()
+    journal: JournalConfig = JournalConfig()
+    relay: tuple[RelayConfig, ...] = ()
+    """Where the received telemetry goes on to, byte for byte."""
+    conversations: ConversationsConfig = ConversationsConfig()
+    judge: JudgeConfig | None = None
+    """Without it, the model evaluators answer `not_assessable`; the rules and checks run all the same."""
+    evaluators: tuple[EvaluatorEntry, ...] = (
+        NamedEntry(name="rules"),
+        NamedEntry(name="task_adherence"),
+        NamedEntry(name="role_adherence"),
+        NamedEntry(name="conversation_completeness"),
+    )
+    exporters: tuple[ExporterEntry, ...] = (NamedEntry(name="prometheus"),)
+    """Where scores go: `otlp`, `prometheus`, `jsonl`."""
+    telemetry: TelemetryConfig = TelemetryConfig()
+    strict: bool = False
+    """Refuse to start where a warning would otherwise be logged, such as a public address without TLS or token."""
+    shutdown_s: Seconds = 25.0
+    """Bound of an orderly stop after SIGTERM (seconds)."""

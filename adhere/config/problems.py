@@ -1,0 +1,60 @@
+"""Turns what pydantic found into sentences for people: the path of the key, what is wrong, and the way out."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+
+def sentences(error: ValidationError, model: type[BaseModel], source: str) -> list[str]:
+    return [f"{source}: {_sentence(detail, model)}" for detail in error.errors(include_url=False)]
+
+
+def _sentence(detail: Mapping[str, Any], model: type[BaseModel]) -> str:
+    location: tuple[int | str, ...] = tuple(detail["loc"])
+    path = _path(location)
+    match detail["type"]:
+        case "extra_forbidden":
+            known = _known_keys(model, location[:-1])
+            near = difflib.get_close_matches(str(location[-1]), known, n=1, cutoff=0.5)
+            way_out = f"did you mean {near[0]}?" if near else f"known keys are {', '.join(sorted(known))}."
+            return f"{path} is not a known key; {way_out}"
+        case "missing":
+            return f"{path} is required and is not set."
+        case "value_error":
+            return f"{path}: {detail['ctx']['error']}."
+        case _:
+            message = str(detail["msg"])
+            return f"{path}: {message[0].lower()}{message[1:]}."
+
+
+def _path(location: tuple[int | str, ...]) -> str:
+    text = ""
+    for part in location:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
+    return text or "the configuration"
+
+
+def _known_keys(model: type[BaseModel], location: tuple[int | str, ...]) -> list[str]:
+    current: Any = model
+    for part in location:
+        if isinstance(part, int):
+            continue
+        field = getattr(current, "model_fields", {}).get(part)
+        if field is None:
+            return []
+        current = _model_in(field.annotation)
+    return list(getattr(current, "model_fields", {}))
+
+
+def _model_in(annotation: Any) -> Any:
+    """The configuration model inside `X | None`, `tuple[X, ...]`, `Annotated[X, ...]`."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    for argument in getattr(annotation, "__args__", ()):
+        if (found := _model_in(argument)) is not None:
+            return found
+    return None

@@ -1,0 +1,127 @@
+"""Configuration of what comes in: receivers, journal, relay."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, SecretStr, model_validator
+
+from adhere.config.base import ConfigPart, Endpoint
+
+Bytes = Annotated[int, Field(gt=0)]
+Seconds = Annotated[float, Field(gt=0)]
+
+
+class TlsServerConfig(ConfigPart):
+    cert_file: Path
+    """Certificate chain, PEM."""
+    key_file: Path
+    """Private key, PEM."""
+    client_ca_file: Path | None = None
+    """CA that client certificates must come from; set it to require them (mTLS)."""
+
+
+class ReceiverConfig(ConfigPart):
+    endpoint: Endpoint
+    """host:port to listen on. Loopback unless you say otherwise."""
+    enabled: bool = True
+    tls: TlsServerConfig | None = None
+    bearer_token: SecretStr | None = None
+    """When set, every request must carry `Authorization: Bearer <token>`."""
+
+
+class GrpcReceiverConfig(ReceiverConfig):
+    endpoint: Endpoint = "127.0.0.1:4317"
+    """host:port to listen on for OTLP/gRPC. Loopback unless you say otherwise."""
+
+
+class HttpReceiverConfig(ReceiverConfig):
+    endpoint: Endpoint = "127.0.0.1:4318"
+    """host:port to listen on for OTLP/HTTP. Loopback unless you say otherwise."""
+
+
+class ReceiverLimitsConfig(ConfigPart):
+    max_request_bytes: Bytes = 64 << 20
+    """Largest request, before and after decompression (bytes)."""
+    max_in_flight_bytes: Bytes = 128 << 20
+    """All request bodies in memory at one time (bytes); over it, clients are told to come back."""
+    max_connections: Annotated[int, Field(gt=0)] = 1024
+    max_concurrent_requests: Annotated[int, Field(gt=0)] = 256
+
+
+class ReceiversConfig(ConfigPart):
+    grpc: GrpcReceiverConfig = GrpcReceiverConfig()
+    http: HttpReceiverConfig = HttpReceiverConfig()
+    limits: ReceiverLimitsConfig = ReceiverLimitsConfig()
+
+    @model_validator(mode="after")
+    def _one_is_on(self) -> Self:
+        if not (self.grpc.enabled or self.http.enabled):
+            raise ValueError("grpc and http are both off, so nothing could come in; enable one")
+        return self
+
+
+class JournalConfig(ConfigPart):
+    max_bytes: Bytes = 1 << 30
+    """Bound of the journal on disk (bytes); at it, receivers answer that clients should retry."""
+    segment_bytes: Bytes = 64 << 20
+    """Size at which a new segment file is begun (bytes)."""
+    compression: Literal["auto", "always", "never"] = "auto"
+    """zstd; `auto` compresses while the disk lags."""
+    durability: Literal["full", "relaxed"] = "full"
+    """`full`: a request is acknowledged after it is on disk. `relaxed`: up to 50 ms may be lost on power failure."""
+
+    @model_validator(mode="after")
+    def _segments_fit(self) -> Self:
+        if self.segment_bytes * 2 > self.max_bytes:
+            raise ValueError(
+                f"segment_bytes ({self.segment_bytes}) must be at most half of max_bytes ({self.max_bytes}),"
+                " since space is freed a segment at a time"
+            )
+        return self
+
+
+class TlsClientConfig(ConfigPart):
+    ca_file: Path | None = None
+    """CA of the server, PEM; the system's CAs if not set."""
+    cert_file: Path | None = None
+    key_file: Path | None = None
+    insecure_skip_verify: bool = False
+    """Do not check the server's certificate. For tests only."""
+
+    @model_validator(mode="after")
+    def _pair(self) -> Self:
+        if (self.cert_file is None) != (self.key_file is None):
+            raise ValueError("cert_file and key_file go together; set both or none")
+        return self
+
+
+class OtlpDestinationConfig(ConfigPart):
+    """An OTLP endpoint to send to. What is not set comes from `OTEL_EXPORTER_OTLP_*`."""
+
+    endpoint: str | None = None
+    """URL, such as http://tempo:4318 (HTTP) or http://tempo:4317 (gRPC); else OTEL_EXPORTER_OTLP_ENDPOINT."""
+    protocol: Literal["http/protobuf", "grpc"] | None = None
+    """Else OTEL_EXPORTER_OTLP_PROTOCOL; else gRPC for port 4317 and HTTP otherwise."""
+    headers: dict[str, SecretStr] | None = None
+    """Sent with every request, such as an API key; else OTEL_EXPORTER_OTLP_HEADERS."""
+    compression: Literal["none", "gzip", "zstd"] | None = None
+    timeout_s: Seconds | None = None
+    """Bound of one request (seconds)."""
+    tls: TlsClientConfig | None = None
+
+
+class RelayConfig(OtlpDestinationConfig):
+    name: str | None = None
+    """Name of this destination in metrics and for its place in the journal; from the endpoint if not set."""
+    signals: tuple[Literal["traces", "logs", "metrics"], ...] = ("traces", "logs", "metrics")
+    """What to relay there."""
+    enrich: bool = False
+    """Hold each turn's target span until its scores are in, and relay it with them."""
+
+    @model_validator(mode="after")
+    def _enrich_is_off(self) -> Self:
+        if self.enrich:
+            raise ValueError("enrich is not available in this version; remove it, scores go out as events and spans")
+        return self

@@ -1,0 +1,22 @@
+"""Errors of the application.
+
+AdhereError (collector.errors)
+└── UsageError          something a person can mend: a configuration, a file, an argument
+    └── ConfigError     the configuration does not hold
+"""
+
+from __future__ import annotations
+
+from collector.errors import AdhereError
+
+
+class UsageError(AdhereError):
+    """One or more sentences for the person at the terminal; the command ends with exit code 2."""
+
+
+class ConfigError(UsageError):
+    """Every problem found in the configuration, each one sentence with the path of its key."""
+
+    def __init__(self, problems: list[str]) -> None:
+        super().__init__("\n".join(problems))
+        self.problems = problems
