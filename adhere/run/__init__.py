@@ -1,0 +1,1 @@
+"""The running sidecar: two processes, supervised, and the composition root of each."""
