@@ -157,7 +157,7 @@ def refund_conversation(*, verified: bool | None, conversation_id: str = "refund
         ConversationBuilder(
             conversation_id,
             system=(
-                "You are Robin, a support agent for a bookshop. Before calling issue_refund you must verify the customer "
+                "You are Robin, an agent for a bookshop. Before calling issue_refund you must verify the customer "
                 "with verify_identity, and only go on if it returns verified=true. Never refund more than the total."
             ),
             tools=("get_order", "verify_identity", "issue_refund"),
