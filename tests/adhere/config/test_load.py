@@ -31,7 +31,7 @@ def test_no_file_gives_defaults_that_work() -> None:
     config = load_config(None, environ={})
 
     assert config.receivers.http.endpoint == "127.0.0.1:4318"
-    assert [entry.name for entry in config.evaluators][0] == "rules"
+    assert config.evaluators[0].name == "rules"
 
 
 def test_the_documented_example_loads(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from adhere.run.supervisor import RestartPolicy, Supervisor
+from tests.support.until import until
 
 SLEEPS = """
 import pathlib, signal, sys, time
@@ -22,12 +23,6 @@ STUBBORN = SLEEPS.replace("lambda *_: sys.exit(0)", "signal.SIG_IGN")
 def python(code: str, up: Path | None = None) -> list[str]:
     """A child that touches the file `up` once its signal handler stands."""
     return [sys.executable, "-c", code, str(up)]
-
-
-async def until(condition, *, timeout_s: float = 10.0) -> None:
-    async with asyncio.timeout(timeout_s):
-        while not condition():
-            await asyncio.sleep(0.01)
 
 
 @pytest.fixture
