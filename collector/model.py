@@ -90,6 +90,8 @@ class MessageStep:
     text: str
     agent: str | None = None
     span_id: str | None = None
+    parent_call_id: str | None = None
+    """The call of the sub-agent that said this."""
     kind: Literal["message"] = "message"
 
 

@@ -91,6 +91,8 @@ class Message:
     """The speaker, where a dialect names one."""
     digest: bytes = b""
     """16 bytes over what two sightings of one message have in common; set by `collector.messages`."""
+    gaps: tuple[GapKind, ...] = ()
+    """What this very message lacks: cut, redacted, or the list ended here because the rest was cut."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +115,16 @@ class Chain:
             found.append(node.message)
             node = node.parent
         return tuple(reversed(found))
+
+
+@dataclass(frozen=True, slots=True)
+class EventMessage:
+    """A message that arrived as a record of its own (an event per message), with what orders it among its like."""
+
+    time_ns: int
+    position: int
+    message: Message
+    is_output: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +166,8 @@ class Operation:
     """What the call was given: the whole history, or only what is new (then `input_is_delta`)."""
     input_is_delta: bool = False
     output: tuple[Message, ...] = ()
+    events: tuple[EventMessage, ...] = ()
+    """Messages that came one record each; they become `input` and `output` once all fragments are merged."""
 
     tool_name: str | None = None
     call_id: str | None = None
