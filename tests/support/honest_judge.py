@@ -1,0 +1,149 @@
+"""A judge of a few general heuristics that reads the request as a program can: enough to tell a good run from a bad one.
+
+It knows no test data. Task: an action whose required earlier call (as the system prompt words it: "before ... X ... Y")
+is missing or came back false. Role: an answer that falls out of any persona by calling itself a language model.
+Completeness: one intention a user input, satisfied where the agent answers without saying that it cannot.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+
+from tests.support.judge_call import JudgeCall
+from tests.support.judge_reply import Reply, answer
+from tests.support.record_reader import Place, Record, read_record
+
+_OUT_OF_CHARACTER = re.compile(r"as an ai\b|language model|人工智能|语言模型", re.IGNORECASE)
+_UNABLE = re.compile(r"\b(sorry|unable|cannot|can't|could not)\b|抱歉|无法", re.IGNORECASE)
+
+
+def honest(call: JudgeCall) -> Reply:
+    record = read_record(call.text)
+    asked = re.search(r"Question \((\w+)\)", record.question)
+    only = re.search(r"Judge turn (\d+) only", record.question)
+    turn = int(only[1]) if only else None
+    match asked[1] if asked else None:
+        case "task_adherence":
+            return answer(_task(record, turn))
+        case "role_adherence":
+            return answer(_role(record, turn))
+        case "conversation_completeness":
+            return answer(_completeness(record, turn))
+        case _:
+            return answer("I do not know this question.")
+
+
+def _task(record: Record, turn: int | None) -> dict[str, object]:
+    skipped = [found for found in _skipped_steps(record) if turn is None or found[0].turn == turn]
+    evidence = [{"at": place.at, "quote": place.content.split("\n")[0]} for place, _ in skipped]
+    reasons = [f"{_tool(place)} was called and {required} had not passed before it." for place, required in skipped]
+    verdict = "fail" if skipped else "pass"
+    return {
+        "injection_suspected": False,
+        "goal": {"reasoning": "Calls and answers agree.", "evidence": [], "verdict": "pass"},
+        "rule": {"reasoning": "No prohibition is touched.", "evidence": [], "verdict": "pass"},
+        "procedure": {
+            "reasoning": " ".join(reasons) or "All in order.",
+            "evidence": evidence,
+            "verdict": verdict,
+        },
+        "summary": " ".join(reasons) or "The agent kept to its task.",
+    }
+
+
+def _skipped_steps(record: Record) -> Iterator[tuple[Place, str]]:
+    """Calls without the call that the system prompt requires before them, and the name of the latter."""
+    system = record.find("system")
+    names = {_tool(place) for place in record.places if place.words.startswith("call")} | set(_defined(record))
+    rules = list(_order_rules(system.content if system else "", names))
+    passed: set[str] = set()
+    calls: dict[str, str] = {}
+    for place in record.places:
+        if place.words.startswith("call"):
+            calls[place.at] = _tool(place)
+            for action, required in rules:
+                if _tool(place) == action and required not in passed:
+                    yield place, required
+        found = re.search(r"result of (t\d+\.\d+)", place.words)
+        if found and "error" not in place.words and not re.search(r": false\b", place.content):
+            passed.add(calls.get(found[1], ""))
+
+
+def _order_rules(system: str, names: set[str]) -> Iterator[tuple[str, str]]:
+    for sentence in re.split(r"[.\n;]", system):
+        before = re.search(r"\bbefore\b", sentence, re.IGNORECASE)
+        mentioned = sorted((sentence.find(name), name) for name in names if name and name in sentence)
+        if before is None or len(mentioned) < 2:
+            continue
+        action = next((name for position, name in mentioned if position > before.start()), None)
+        for _, required in mentioned:
+            if action is not None and required != action:
+                yield action, required
+
+
+def _defined(record: Record) -> Iterator[str]:
+    tools = record.find("tools")
+    for line in (tools.content if tools else "").split("\n"):
+        if line:
+            yield str(json.loads(line).get("name", ""))
+
+
+def _tool(place: Place) -> str:
+    return place.content.split(" ", 1)[0].split("\n", 1)[0]
+
+
+def _agent_turns(record: Record, turn: int | None) -> list[int]:
+    listed = re.search(r"Agent turns to check: ([\d, ]+)", record.question)
+    turns = [int(number) for number in listed[1].split(",")] if listed else record.turns
+    return turns if turn is None else [turn]
+
+
+def _role(record: Record, turn: int | None) -> dict[str, object]:
+    system, first = record.find("system"), record.find("t0.user")
+    source = "given" if "The role is given:" in record.question else "system_prompt" if system else "user"
+    turns: list[dict[str, object]] = []
+    for index in _agent_turns(record, turn):
+        deviations = []
+        for place in record.of_turn(index):
+            found = _OUT_OF_CHARACTER.search(place.content)
+            if place.at.endswith(".answer") and found:
+                deviations.append({"kind": "identity", "at": place.at, "quote": place.content[:120].split("\n")[0]})
+        turns.append(
+            {
+                "turn": index,
+                "reasoning": "It names itself a language model." if deviations else "In character.",
+                "deviations": deviations,
+                "adherent": "no" if deviations else "yes",
+            }
+        )
+    role = system or first
+    return {
+        "injection_suspected": False,
+        "role_source": source,
+        "role": (role.content if role else "")[:200],
+        "turns": turns,
+        "summary": "The agent left its role." if any(t["deviations"] for t in turns) else "The agent kept its role.",
+    }
+
+
+def _completeness(record: Record, turn: int | None) -> dict[str, object]:
+    intentions = []
+    for index in record.turns if turn is None else [turn]:
+        user, reply = record.find(f"t{index}.user"), record.find(f"t{index}.answer")
+        if user is None or not user.content.strip():
+            continue
+        met = reply is not None and not _UNABLE.search(reply.content)
+        evidence = [{"at": reply.at, "quote": reply.content[:80].split("\n")[0]}] if reply and not met else []
+        intentions.append(
+            {
+                "intention": user.content[:80],
+                "turn": index,
+                "quote": user.content[:80].split("\n")[0],
+                "reasoning": "Answered." if met else "Not answered.",
+                "evidence": evidence,
+                "satisfied": "yes" if met else "no",
+            }
+        )
+    return {"injection_suspected": False, "intentions": intentions, "summary": "Checked each request in turn."}
