@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
-from collector.telemetry.anyvalue import attributes_of, text_of, value_of
+from collector.telemetry.anyvalue import attributes_of, value_of
+from collector.telemetry.envelope import ITEM_CLASSES, ITEM_NAMES, RESOURCE_CLASS, SCOPE_CLASS, split
 from collector.telemetry.records import LogRecord, Resource, Scope, Signal, Span, SpanEvent, SpanLink, StatusCode
-from collector.telemetry.wire import WireSchema, parse, wire_schema
+from collector.telemetry.repair import parse
 
 RecordT = TypeVar("RecordT", Resource, Scope)
 
@@ -32,83 +33,65 @@ def decode_logs(body: bytes) -> list[LogRecord]:
 
 def iter_spans(body: bytes, *, wanted: Wanted | None = None) -> Iterator[Span]:
     """Spans in the order sent, decoded as they are asked for; an error may therefore come after some spans."""
-    schema = wire_schema()
-    for raw, resource, scope, _ in _split(schema, Signal.TRACES, body, wanted):
-        yield _span(parse(schema.span, raw, what="span"), resource, scope)
+    for span, resource, scope, _ in _items(Signal.TRACES, body, wanted):
+        yield _span(span, resource, scope)
 
 
 def iter_logs(body: bytes, *, wanted: Wanted | None = None) -> Iterator[LogRecord]:
-    schema = wire_schema()
-    for raw, resource, scope, position in _split(schema, Signal.LOGS, body, wanted):
-        yield _log(parse(schema.log_record, raw, what="log record"), resource, scope, position)
+    """Log records, likewise."""
+    for log, resource, scope, position in _items(Signal.LOGS, body, wanted):
+        yield _log(log, resource, scope, position)
 
 
-def _split(
-    schema: WireSchema, signal: Signal, body: bytes, wanted: Wanted | None
-) -> Iterator[tuple[bytes, Resource, Scope, int]]:
-    envelope = parse(schema.envelopes[signal], body, what=f"{signal} request")
+def _items(signal: Signal, body: bytes, wanted: Wanted | None) -> Iterator[tuple[Any, Resource, Scope, int]]:
+    item_class, what = ITEM_CLASSES[signal], ITEM_NAMES[signal]
     resources: dict[bytes, Resource] = {}
     scopes: dict[bytes, Scope] = {}
     position = 0
-    for group in envelope.groups:
+    for group in split(signal, body).groups:
         resource: Resource | None = None
         for scope_group in group.scopes:
             scope: Scope | None = None
             for raw in scope_group.items:
                 if wanted is None or wanted(raw):
                     # Neither is decoded for items that nobody wants.
-                    resource = resource or _shared(resources, group.resource, schema, _resource)
-                    scope = scope or _shared(scopes, scope_group.scope, schema, _scope)
-                    yield raw, resource, scope, position
+                    resource = resource or _shared(resources, group.resource, _resource)
+                    scope = scope or _shared(scopes, scope_group.scope, _scope)
+                    yield parse(item_class, raw, what=what), resource, scope, position
                 position += 1
 
 
-def _shared(
-    known: dict[bytes, RecordT], raw: bytes, schema: WireSchema, make: Callable[[WireSchema, bytes], RecordT]
-) -> RecordT:
+def _shared(known: dict[bytes, RecordT], raw: bytes, decode: Callable[[bytes], RecordT]) -> RecordT:
     record = known.get(raw)
     if record is None:
-        record = known[raw] = make(schema, raw)
+        record = known[raw] = decode(raw)
     return record
 
 
-def _resource(schema: WireSchema, raw: bytes) -> Resource:
-    return Resource(attributes=attributes_of(parse(schema.resource, raw, what="resource").attributes))
+def _resource(raw: bytes) -> Resource:
+    return Resource(attributes=attributes_of(parse(RESOURCE_CLASS, raw, what="resource").attributes))
 
 
-def _scope(schema: WireSchema, raw: bytes) -> Scope:
-    scope = parse(schema.scope, raw, what="scope")
-    return Scope(name=text_of(scope.name), version=text_of(scope.version), attributes=attributes_of(scope.attributes))
+def _scope(raw: bytes) -> Scope:
+    scope = parse(SCOPE_CLASS, raw, what="scope")
+    return Scope(name=scope.name, version=scope.version, attributes=attributes_of(scope.attributes))
 
 
 def _span(span: Any, resource: Resource, scope: Scope) -> Span:
-    status = span.status
+    events, links, status = span.events, span.links, span.status
     return Span(
         trace_id=_hex(span.trace_id),
         span_id=_hex(span.span_id),
         parent_span_id=_hex(span.parent_span_id),
-        name=text_of(span.name),
+        name=span.name,
         kind=span.kind,
         start_ns=span.start_time_unix_nano,
         end_ns=span.end_time_unix_nano,
         attributes=attributes_of(span.attributes),
-        events=tuple(
-            SpanEvent(
-                name=text_of(event.name),
-                time_ns=event.time_unix_nano,
-                attributes=attributes_of(event.attributes),
-                dropped_attributes=event.dropped_attributes_count,
-            )
-            for event in span.events
-        ),
-        links=tuple(
-            SpanLink(
-                trace_id=_hex(link.trace_id), span_id=_hex(link.span_id), attributes=attributes_of(link.attributes)
-            )
-            for link in span.links
-        ),
+        events=tuple([_event(event) for event in events]) if events else (),
+        links=tuple([_link(link) for link in links]) if links else (),
         status=_STATUS.get(status.code, StatusCode.UNSET),
-        status_message=text_of(status.message),
+        status_message=status.message,
         resource=resource,
         scope=scope,
         dropped_attributes=span.dropped_attributes_count,
@@ -116,9 +99,22 @@ def _span(span: Any, resource: Resource, scope: Scope) -> Span:
     )
 
 
+def _event(event: Any) -> SpanEvent:
+    return SpanEvent(
+        name=event.name,
+        time_ns=event.time_unix_nano,
+        attributes=attributes_of(event.attributes),
+        dropped_attributes=event.dropped_attributes_count,
+    )
+
+
+def _link(link: Any) -> SpanLink:
+    return SpanLink(trace_id=_hex(link.trace_id), span_id=_hex(link.span_id), attributes=attributes_of(link.attributes))
+
+
 def _log(log: Any, resource: Resource, scope: Scope, position: int) -> LogRecord:
     attributes = attributes_of(log.attributes)
-    event_name = text_of(log.event_name)
+    event_name = log.event_name
     if not event_name:
         # Before OTLP 1.5 the event's name travelled as an attribute.
         named = attributes.get("event.name")
