@@ -1,0 +1,206 @@
+"""Work that waits on disk: for a free judge, for one that answers again, for money, or, dead, for a person.
+
+A job is one unit x evaluator; a later revision takes the place of one that still waits. Content is stored once a unit,
+however many evaluators wait for it, and goes with the last of them. The whole has a bound in bytes.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from evaluators.store.unit_codec import encode_unit
+from evaluators.verdict import Unit
+
+_COLUMNS = (
+    "subject, unit_key, evaluator, conversation_id, service, turn_index, revision, unit_id, enqueued_ns,"
+    " not_before_ns, deferrals, dead"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    subject: str
+    """The id that the verdict on this content has; unique."""
+    unit_key: str
+    evaluator: str
+    conversation_id: str
+    service: str | None
+    turn_index: int
+    revision: int
+    unit_id: str
+    enqueued_ns: int
+    not_before_ns: int
+    deferrals: int
+    dead: bool
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingTotals:
+    jobs: int
+    content_bytes: int
+    oldest_ns: int | None
+    """When the oldest waiting job came in."""
+    dead: int
+
+
+def enqueue(
+    connection: sqlite3.Connection,
+    unit: Unit,
+    *,
+    digest: str,
+    subject: str,
+    evaluator: str,
+    enqueued_ns: int,
+    dead: bool = False,
+) -> Job | None:
+    """Returns the waiting job of an earlier revision that this one replaces."""
+    replaced = find_job(connection, unit.key, evaluator)
+    if replaced is not None:
+        remove(connection, replaced)
+    unit_id = f"{unit.key}#{digest}"
+    body = encode_unit(unit)
+    connection.execute(
+        "INSERT INTO units (id, digest, bytes, body) VALUES (?, ?, ?, ?) ON CONFLICT (id) DO NOTHING",
+        (unit_id, digest, len(body), body),
+    )
+    connection.execute(
+        f"INSERT INTO waiting ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, ?)",  # noqa: S608 - our columns
+        (
+            subject,
+            unit.key,
+            evaluator,
+            unit.conversation.conversation_id,
+            unit.conversation.service,
+            unit.turn_index,
+            unit.revision,
+            unit_id,
+            enqueued_ns,
+            int(dead),
+        ),
+    )
+    return replaced
+
+
+def find_job(connection: sqlite3.Connection, unit_key: str, evaluator: str) -> Job | None:
+    found = _jobs(connection, "unit_key = ? AND evaluator = ?", (unit_key, evaluator), limit=1)
+    return found[0] if found else None
+
+
+def take_due(connection: sqlite3.Connection, evaluators: Sequence[str], *, now_ns: int, limit: int) -> list[Job]:
+    """Oldest first, now marked as running."""
+    marks = ",".join("?" * len(evaluators))
+    due = _jobs(
+        connection,
+        f"dead = 0 AND running = 0 AND evaluator IN ({marks}) AND not_before_ns <= ?",
+        (*evaluators, now_ns),
+        limit=limit,
+    )
+    connection.executemany("UPDATE waiting SET running = 1 WHERE subject = ?", [(job.subject,) for job in due])
+    return due
+
+
+def next_due_ns(connection: sqlite3.Connection, evaluators: Sequence[str]) -> int | None:
+    marks = ",".join("?" * len(evaluators))
+    (found,) = connection.execute(
+        f"SELECT min(not_before_ns) FROM waiting WHERE dead = 0 AND running = 0 AND evaluator IN ({marks})",  # noqa: S608
+        tuple(evaluators),
+    ).fetchone()
+    return None if found is None else int(found)
+
+
+def unit_body(connection: sqlite3.Connection, job: Job) -> tuple[str, bytes]:
+    """Digest and encoded unit."""
+    digest, body = connection.execute("SELECT digest, body FROM units WHERE id = ?", (job.unit_id,)).fetchone()
+    return digest, body
+
+
+def put_back(connection: sqlite3.Connection, job: Job, *, not_before_ns: int, deferred: bool) -> bool:
+    """Let a taken job wait again; False when a later revision took its place meanwhile."""
+    done = connection.execute(
+        "UPDATE waiting SET running = 0, not_before_ns = ?, deferrals = deferrals + ? WHERE subject = ?",
+        (not_before_ns, int(deferred), job.subject),
+    )
+    return done.rowcount == 1
+
+
+def bury(connection: sqlite3.Connection, job: Job) -> bool:
+    """Keep the job as a dead letter: never taken, until a person asks for it again."""
+    return (
+        connection.execute("UPDATE waiting SET running = 0, dead = 1 WHERE subject = ?", (job.subject,)).rowcount == 1
+    )
+
+
+def revive(connection: sqlite3.Connection, *, evaluator: str | None = None) -> list[Job]:
+    """Let dead letters wait again, with their attempts forgotten."""
+    where, values = ("dead = 1", ()) if evaluator is None else ("dead = 1 AND evaluator = ?", (evaluator,))
+    found = _jobs(connection, where, values, limit=-1)
+    for job in found:
+        connection.execute(
+            "UPDATE waiting SET dead = 0, not_before_ns = 0, deferrals = 0 WHERE subject = ?", (job.subject,)
+        )
+        connection.execute("DELETE FROM attempts WHERE subject = ?", (job.subject,))
+    return found
+
+
+def remove(connection: sqlite3.Connection, job: Job) -> bool:
+    """False when it is gone already."""
+    gone = connection.execute("DELETE FROM waiting WHERE subject = ?", (job.subject,)).rowcount == 1
+    connection.execute(
+        "DELETE FROM units WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM waiting WHERE unit_id = ?1)", (job.unit_id,)
+    )
+    return gone
+
+
+def release_running(connection: sqlite3.Connection) -> list[Job]:
+    """At start: what was running when the process ended, now waiting again."""
+    found = _jobs(connection, "running = 1", (), limit=-1)
+    connection.execute("UPDATE waiting SET running = 0 WHERE running = 1")
+    return found
+
+
+def jobs_beyond(connection: sqlite3.Connection, *, max_bytes: int) -> list[Job]:
+    """The dead and then the oldest jobs that must go for the rest to fit; running ones stay."""
+    (held,) = connection.execute("SELECT coalesce(sum(bytes), 0) FROM units").fetchone()
+    if held <= max_bytes:
+        return []
+    chosen: list[Job] = []
+    seen: set[str] = set()
+    for job in _jobs(connection, "running = 0", (), limit=-1, order="dead DESC, seq"):
+        chosen.append(job)
+        if job.unit_id in seen:
+            continue
+        seen.add(job.unit_id)
+        (size,) = connection.execute("SELECT bytes FROM units WHERE id = ?", (job.unit_id,)).fetchone()
+        held -= size
+        if held <= max_bytes:
+            break
+    return chosen
+
+
+def totals(connection: sqlite3.Connection) -> WaitingTotals:
+    (jobs, oldest) = connection.execute("SELECT count(*), min(enqueued_ns) FROM waiting WHERE dead = 0").fetchone()
+    (dead,) = connection.execute("SELECT count(*) FROM waiting WHERE dead = 1").fetchone()
+    (held,) = connection.execute("SELECT coalesce(sum(bytes), 0) FROM units").fetchone()
+    return WaitingTotals(jobs=jobs, content_bytes=held, oldest_ns=oldest, dead=dead)
+
+
+def jobs_of_conversation(connection: sqlite3.Connection, conversation_id: str) -> list[Job]:
+    return _jobs(connection, "conversation_id = ?", (conversation_id,), limit=-1)
+
+
+def jobs_of_unknown(connection: sqlite3.Connection, evaluators: Sequence[str]) -> list[Job]:
+    """Jobs of evaluators that are no longer configured."""
+    marks = ",".join("?" * len(evaluators))
+    return _jobs(connection, f"evaluator NOT IN ({marks})", tuple(evaluators), limit=-1)
+
+
+def _jobs(
+    connection: sqlite3.Connection, where: str, values: Sequence[object], *, limit: int, order: str = "seq"
+) -> list[Job]:
+    rows = connection.execute(
+        f"SELECT {_COLUMNS} FROM waiting WHERE {where} ORDER BY {order} LIMIT ?",  # noqa: S608 - our own words
+        (*values, limit),
+    ).fetchall()
+    return [Job(*(*row[:-1], bool(row[-1]))) for row in rows]
