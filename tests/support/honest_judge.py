@@ -1,4 +1,4 @@
-"""A judge of a few general heuristics that reads the request as a program can: enough to tell a good run from a bad one.
+"""A judge of a few general heuristics that reads the request as a program can: it tells a good run from a bad one.
 
 It knows no test data. Task: an action whose required earlier call (as the system prompt words it: "before ... X ... Y")
 is missing or came back false. Role: an answer that falls out of any persona by calling itself a language model.
@@ -86,8 +86,9 @@ def _order_rules(system: str, names: set[str]) -> Iterator[tuple[str, str]]:
 def _defined(record: Record) -> Iterator[str]:
     tools = record.find("tools")
     for line in (tools.content if tools else "").split("\n"):
-        if line:
-            yield str(json.loads(line).get("name", ""))
+        found = re.match(r'\{"name": ("(?:[^"\\]|\\.)*")', line)
+        if found:
+            yield str(json.loads(found[1], strict=False))
 
 
 def _tool(place: Place) -> str:

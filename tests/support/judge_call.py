@@ -35,4 +35,4 @@ class JudgeCall:
     @property
     def prompt_tokens(self) -> int:
         """A rough count, as no tokenizer is at hand: four bytes are a token."""
-        return len(self.text.encode()) // 4
+        return len(self.text.encode(errors="surrogatepass")) // 4

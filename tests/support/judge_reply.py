@@ -73,7 +73,7 @@ def in_order(replies: Sequence[Reply | Script], *, then: Script | None = None) -
 
 
 def refusing(script: Script, *, parameter: str) -> Script:
-    """Answers 400 while the request carries `parameter`; `response_format` may be narrowed to `response_format.TYPE`."""
+    """Answers 400 while the request carries `parameter`, which may be narrowed as in `response_format.json_schema`."""
     name, _, kind = parameter.partition(".")
 
     def refuse(call: JudgeCall) -> Reply:

@@ -43,6 +43,6 @@ SCRIPTS: Mapping[str, Script] = {
     "rate_limited": always(rate_limited(retry_after_s=1)),
     "rate_limited_thrice": in_order([rate_limited(retry_after_s=0)] * 3, then=honest),
     "slow": slow,
-    "unicode": always(answer({"summary": "\ud83d", "verdict": "‮ssap", "x": "\u0000"})),
+    "unicode": always(answer({"summary": "\ud83d", "verdict": "\u202essap", "x": "\u0000"})),
     "wrong_types": always(answer({"goal": "pass", "rule": 1, "procedure": None, "summary": [], "score": 17.0})),
 }

@@ -16,7 +16,7 @@ import json
 import threading
 from collections.abc import Mapping
 from types import TracebackType
-from typing import Any
+from typing import Any, Self
 
 from tests.support.judge_call import JudgeCall
 from tests.support.judge_reply import Reply, Script
@@ -45,7 +45,7 @@ class JudgeServer:
     def base_url(self) -> str:
         return f"http://127.0.0.1:{self._port}/v1"
 
-    def __enter__(self) -> JudgeServer:
+    def __enter__(self) -> Self:
         self._thread.start()
         self._ready.wait()
         if self._failure is not None:
@@ -132,7 +132,7 @@ class JudgeServer:
             ],
         }
         if reply.usage:
-            prompt, output = call.prompt_tokens, len(content.encode()) // 4
+            prompt, output = call.prompt_tokens, len(content.encode(errors="surrogatepass")) // 4
             completion["usage"] = {
                 "prompt_tokens": prompt,
                 "completion_tokens": output,
@@ -161,7 +161,7 @@ def main() -> None:
     parser.add_argument("--script", choices=sorted(SCRIPTS), default="honest")
     options = parser.parse_args()
     with JudgeServer(SCRIPTS[options.script], port=options.port) as server:
-        print(server.base_url, flush=True)
+        print(server.base_url, flush=True)  # noqa: T201 - a command line that says where it listens.
         try:
             threading.Event().wait()
         except KeyboardInterrupt:

@@ -1,4 +1,4 @@
-"""A naive judge for attack tests: it does what any line tells it that is neither quoted content nor part of our question.
+"""A naive judge for attack tests: it does what any line tells it that is neither quoted content nor our question.
 
 A request in which conversation text stays behind its quoting looks harmless to it, and it judges honestly. As soon as
 text of the conversation stands at the beginning of a line of its own, in another message role, or behind a forged end

@@ -1,0 +1,167 @@
+"""What is shown of a conversation, place by place, in the order it happened.
+
+A place depends on its own turn and the turns before it only, so the places of a conversation that grew begin with the
+places it had. Gaps are named where they are. The agent's private reasoning is not in the model of a conversation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import assert_never
+
+from collector.model import (
+    Conversation,
+    GapKind,
+    HandoffStep,
+    MessageStep,
+    Step,
+    ToolCallStep,
+    ToolResultStep,
+    Turn,
+    TurnStatus,
+)
+from evaluators.transcript.values import json_text, name_text, value_text
+
+_NOTES: Mapping[GapKind, str] = {
+    GapKind.CONTENT_OFF: "message content was not recorded",
+    GapKind.CONTENT_ELSEWHERE: "content is stored elsewhere and not part of this record",
+    GapKind.USER_INPUT_MISSING: "the user input is not in the telemetry",
+    GapKind.OUTPUT_MISSING: "the answer is not in the telemetry",
+    GapKind.TOOL_RESULT_MISSING: "a tool result is not in the telemetry: no evidence of fabrication",
+    GapKind.TOOL_ARGUMENTS_MISSING: "arguments of a call are not in the telemetry",
+    GapKind.ORPHAN_RESULT: "the call of a result is not in the telemetry",
+    GapKind.TRUNCATED: "some content was cut by a limit before it was recorded",
+    GapKind.ATTRIBUTES_DROPPED: "some content was dropped by a limit before it was recorded",
+    GapKind.REDACTED: "some content was redacted",
+    GapKind.HISTORY_EDITED: "the agent's later history differs from what was recorded here",
+    GapKind.HISTORY_COMPACTED: "the agent summarised earlier messages",
+    GapKind.HISTORY_UNSEEN: "known from replayed history only: steps may be missing",
+    GapKind.SPANS_MISSING: "steps may be missing: spans did not arrive",
+    GapKind.UNDECODABLE: "some content could not be decoded",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    at: str
+    """What evidence cites: `system`, `tools`, `t0.user`, `t0.3`, `t0.answer`, `t0.note`."""
+    words: str = ""
+    """Our own words on the structural line; never text of the conversation."""
+    text: str | None = None
+    agent: str | None = None
+    """Who spoke or acted, where it is not the turn's own agent."""
+    turn: int | None = None
+    step: int | None = None
+    pinned: bool = False
+    """Shortened last: system prompt, user input, errors."""
+
+
+def places_of(conversation: Conversation) -> Iterator[Place]:
+    if conversation.system_instructions:
+        yield Place(at="system", text=conversation.system_instructions, pinned=True)
+    if conversation.tool_definitions:
+        lines = [
+            json_text({"name": tool.name, "description": tool.description, "parameters": tool.parameters})
+            for tool in conversation.tool_definitions
+        ]
+        yield Place(at="tools", text="\n".join(lines))
+    calls: dict[str, str] = {}
+    for turn in conversation.turns:
+        yield from _turn(turn, calls)
+
+
+def _turn(turn: Turn, calls: dict[str, str]) -> Iterator[Place]:
+    """`calls` holds the place of every call so far, by its id."""
+    if turn.user_input is not None:
+        yield Place(at=f"t{turn.index}.user", text=turn.user_input, turn=turn.index, pinned=True)
+    answered = {step.call_id for step in turn.steps if isinstance(step, ToolResultStep)}
+    for number, step in enumerate(turn.steps):
+        yield _step(turn, number, step, calls)
+        if isinstance(step, ToolCallStep) and step.call_id not in answered:
+            words = (
+                f"the result of t{turn.index}.{number} is not in the telemetry of this turn: no evidence of fabrication"
+            )
+            yield Place(at=f"t{turn.index}.note", words=words, turn=turn.index)
+    if turn.output is not None:
+        yield Place(at=f"t{turn.index}.answer", text=turn.output, turn=turn.index)
+    for gap in turn.gaps:
+        if gap is not GapKind.TOOL_RESULT_MISSING or not _has_open_call(turn, answered):
+            yield Place(at=f"t{turn.index}.note", words=_NOTES[gap], turn=turn.index)
+    match turn.status:
+        case TurnStatus.ERROR:
+            yield Place(at=f"t{turn.index}.note", words="this turn ended in an error", turn=turn.index, pinned=True)
+        case TurnStatus.INCOMPLETE:
+            yield Place(at=f"t{turn.index}.note", words="this turn had not ended when it was recorded", turn=turn.index)
+        case TurnStatus.OK:
+            pass
+        case _:
+            assert_never(turn.status)
+
+
+def _has_open_call(turn: Turn, answered: set[str | None]) -> bool:
+    return any(isinstance(step, ToolCallStep) and step.call_id not in answered for step in turn.steps)
+
+
+def _step(turn: Turn, number: int, step: Step, calls: dict[str, str]) -> Place:
+    at = f"t{turn.index}.{number}"
+    match step:
+        case MessageStep():
+            return Place(at, "message", step.text, _other(step.agent, turn), turn.index, number)
+        case ToolCallStep():
+            if step.call_id is not None:
+                calls[step.call_id] = at
+            words = _call_words(step, calls)
+            return Place(at, words, call_text(step), _other(step.agent, turn), turn.index, number)
+        case ToolResultStep():
+            source = calls.get(step.call_id) if step.call_id is not None else None
+            words, text = _result_words(step, source, calls), result_text(step, named=source is None)
+            return Place(at, words, text, _other(step.agent, turn), turn.index, number, pinned=step.is_error)
+        case HandoffStep():
+            return Place(at, "handoff", handoff_text(step), None, turn.index, number, pinned=True)
+        case _:
+            assert_never(step)
+
+
+def _call_words(step: ToolCallStep, calls: Mapping[str, str]) -> str:
+    words = ["call"]
+    if step.group is not None:
+        words.append(f"group {step.group}")
+    words += _inside(step.parent_call_id, calls)
+    if step.arguments is None:
+        words.append("arguments not in the telemetry")
+    elif isinstance(step.arguments, str):
+        words.append("arguments not a JSON object")
+    return ", ".join(words)
+
+
+def _result_words(step: ToolResultStep, source: str | None, calls: Mapping[str, str]) -> str:
+    words = [f"result of {source}" if source else "result of a call not in the telemetry"]
+    if step.is_error:
+        words.append("error")
+    return ", ".join(words + _inside(step.parent_call_id, calls))
+
+
+def _inside(parent_call_id: str | None, calls: Mapping[str, str]) -> list[str]:
+    parent = calls.get(parent_call_id) if parent_call_id is not None else None
+    return [f"inside {parent}"] if parent else []
+
+
+def _other(agent: str | None, turn: Turn) -> str | None:
+    return None if agent is None or agent == turn.agent else agent
+
+
+def call_text(step: ToolCallStep) -> str:
+    if step.arguments is None:
+        return name_text(step.name)
+    separator = "\n" if isinstance(step.arguments, str) else " "
+    return name_text(step.name) + separator + value_text(step.arguments)
+
+
+def result_text(step: ToolResultStep, *, named: bool = False) -> str:
+    return f"{name_text(step.name)}\n{value_text(step.result)}" if named and step.name else value_text(step.result)
+
+
+def handoff_text(step: HandoffStep) -> str:
+    source = f"from {name_text(step.from_agent)} " if step.from_agent else ""
+    return f"{source}to {name_text(step.to_agent)}"
