@@ -2,8 +2,8 @@
 
 The check parses the request with a skeleton of OTLP's messages: only the fields that hold messages are declared, so the
 whole structure is walked and no value is looked at. `AnyValue` may nest `MAX_DEPTH` containers and no more: in the
-skeleton each level is a message type of its own, and what the last level may not hold is a message with a required field
-that no request can set, which protobuf's own check finds. Text that is no UTF-8 passes; it is replaced when it is read.
+skeleton each level is a message type of its own, and what the last level may not hold is a message with a required
+field that no request can set, which protobuf's own check finds. Text that is no UTF-8 passes; reading replaces it.
 """
 
 from __future__ import annotations
