@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import orjson
 
@@ -18,11 +19,36 @@ from evaluators.verdict import Unit
 _DIGEST_BYTES = 16
 
 
-def content_digest(unit: Unit) -> str:
+@dataclass(frozen=True, slots=True)
+class Content:
+    digest: str
     """32 hex digits over the unit's kind and everything in it that a judge may see."""
+    size: int
+    """Bytes of that, as JSON."""
+
+
+def content_of(unit: Unit) -> Content:
+    canonical = canonical_bytes(_unit(unit))
+    return Content(digest=_hash(canonical), size=len(canonical))
+
+
+def content_digest(unit: Unit) -> str:
+    return content_of(unit).digest
+
+
+def digest_of(value: object) -> str:
+    """32 hex digits over JSON values; equal for equal values whatever the order of their keys."""
+    return _hash(canonical_bytes(value))
+
+
+def _hash(canonical: bytes) -> str:
+    return hashlib.blake2b(canonical, digest_size=_DIGEST_BYTES).hexdigest()
+
+
+def _unit(unit: Unit) -> list[object]:
     conversation = unit.conversation
     ordinals: dict[str, int] = {}
-    canonical = [
+    return [
         unit.kind.value,
         unit.turn_index,
         conversation.agent.name,
@@ -30,12 +56,6 @@ def content_digest(unit: Unit) -> str:
         [[tool.name, tool.description, tool.parameters] for tool in conversation.tool_definitions],
         [_turn(turn, ordinals) for turn in conversation.turns],
     ]
-    return digest_of(canonical)
-
-
-def digest_of(value: object) -> str:
-    """32 hex digits over JSON values; equal for equal values whatever the order of their keys."""
-    return hashlib.blake2b(canonical_bytes(value), digest_size=_DIGEST_BYTES).hexdigest()
 
 
 def canonical_bytes(value: object) -> bytes:

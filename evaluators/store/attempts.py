@@ -22,10 +22,11 @@ def attempts(connection: sqlite3.Connection, subject: str) -> Attempts:
     return Attempts() if row is None else Attempts(*row)
 
 
-def begin(connection: sqlite3.Connection, subjects: Iterable[str]) -> None:
+def begin(connection: sqlite3.Connection, subjects: Iterable[str], *, now_ns: int) -> None:
     connection.executemany(
-        "INSERT INTO attempts (subject) VALUES (?) ON CONFLICT (subject) DO UPDATE SET running = 1",
-        [(subject,) for subject in subjects],
+        "INSERT INTO attempts (subject, begun_ns) VALUES (?, ?)"
+        " ON CONFLICT (subject) DO UPDATE SET running = 1, begun_ns = excluded.begun_ns",
+        [(subject, now_ns) for subject in subjects],
     )
 
 

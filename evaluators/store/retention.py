@@ -26,6 +26,7 @@ def trim(connection: sqlite3.Connection, retention: Retention, *, now_ns: int) -
         "DELETE FROM calls WHERE key IN (SELECT key FROM calls WHERE answered_ns < ? ORDER BY answered_ns LIMIT ?)",
         (calls_before, _SLICE_ROWS),
     ).rowcount
+    gone += connection.execute("DELETE FROM attempts WHERE running = 0 AND begun_ns < ?", (calls_before,)).rowcount
     before = now_ns - int(retention.max_age_s * 1e9)
     over_bytes = used_bytes(connection) > retention.max_bytes
     if over_bytes:

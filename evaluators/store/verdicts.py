@@ -25,6 +25,19 @@ class Standing:
     verdict_id: str | None
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The conversation and turn that a decision is about."""
+
+    conversation_id: str
+    service: str | None
+    turn_index: int
+
+    @classmethod
+    def of(cls, unit: Unit) -> Place:
+        return cls(unit.conversation.conversation_id, unit.conversation.service, unit.turn_index)
+
+
 def standing(connection: sqlite3.Connection, unit_key: str, evaluator: str) -> Standing | None:
     row = connection.execute(
         "SELECT subject, revision, kind, reason, verdict_id FROM decisions"
@@ -39,7 +52,7 @@ def was_decided(connection: sqlite3.Connection, subject: str) -> bool:
     return connection.execute("SELECT 1 FROM decisions WHERE subject = ? LIMIT 1", (subject,)).fetchone() is not None
 
 
-def record_decision(connection: sqlite3.Connection, unit: Unit, decision: Decision, *, subject: str) -> None:
+def record_decision(connection: sqlite3.Connection, place: Place, decision: Decision, *, subject: str) -> None:
     """Make the decision the current one, unless a later revision is already decided: then it is history at once."""
     before = standing(connection, decision.unit_key, decision.evaluator)
     late = before is not None and before.subject != subject and before.revision > decision.revision
@@ -54,11 +67,11 @@ def record_decision(connection: sqlite3.Connection, unit: Unit, decision: Decisi
                 "DELETE FROM decisions WHERE unit_key = ? AND evaluator = ? AND subject = ?",
                 (decision.unit_key, decision.evaluator, subject),
             )
-    insert_decision(connection, unit, decision, subject=subject, current=not late)
+    insert_decision(connection, place, decision, subject=subject, current=not late)
 
 
 def insert_decision(
-    connection: sqlite3.Connection, unit: Unit, decision: Decision, *, subject: str, current: bool
+    connection: sqlite3.Connection, place: Place, decision: Decision, *, subject: str, current: bool
 ) -> None:
     connection.execute(
         "INSERT INTO decisions (unit_key, evaluator, conversation_id, service, turn_index, revision, subject, kind,"
@@ -66,9 +79,9 @@ def insert_decision(
         (
             decision.unit_key,
             decision.evaluator,
-            unit.conversation.conversation_id,
-            unit.conversation.service,
-            unit.turn_index,
+            place.conversation_id,
+            place.service,
+            place.turn_index,
             decision.revision,
             subject,
             decision.kind.value,
@@ -80,7 +93,7 @@ def insert_decision(
     )
 
 
-def record_verdict(connection: sqlite3.Connection, unit: Unit, verdict: Verdict, decision: Decision) -> Verdict:
+def record_verdict(connection: sqlite3.Connection, verdict: Verdict, decision: Decision) -> Verdict:
     """Store both; the verdict comes back with the link to the one it supersedes and a revision that only grows.
 
     A verdict on content that a later revision has replaced is kept, and not handed over.
@@ -105,7 +118,8 @@ def record_verdict(connection: sqlite3.Connection, unit: Unit, verdict: Verdict,
             encode_verdict(verdict),
         ),
     )
-    record_decision(connection, unit, replace(decision, revision=verdict.revision), subject=verdict.id)
+    place = Place(verdict.conversation_id, verdict.service, verdict.turn_index)
+    record_decision(connection, place, replace(decision, revision=verdict.revision), subject=verdict.id)
     return verdict
 
 

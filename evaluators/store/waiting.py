@@ -7,6 +7,7 @@ however many evaluators wait for it, and goes with the last of them. The whole h
 from __future__ import annotations
 
 import sqlite3
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -132,10 +133,9 @@ def bury(connection: sqlite3.Connection, job: Job) -> bool:
     )
 
 
-def revive(connection: sqlite3.Connection, *, evaluator: str | None = None) -> list[Job]:
+def revive(connection: sqlite3.Connection, *, evaluator: str) -> list[Job]:
     """Let dead letters wait again, with their attempts forgotten."""
-    where, values = ("dead = 1", ()) if evaluator is None else ("dead = 1 AND evaluator = ?", (evaluator,))
-    found = _jobs(connection, where, values, limit=-1)
+    found = _jobs(connection, "dead = 1 AND evaluator = ?", (evaluator,), limit=-1)
     for job in found:
         connection.execute(
             "UPDATE waiting SET dead = 0, not_before_ns = 0, deferrals = 0 WHERE subject = ?", (job.subject,)
@@ -184,6 +184,12 @@ def totals(connection: sqlite3.Connection) -> WaitingTotals:
     (dead,) = connection.execute("SELECT count(*) FROM waiting WHERE dead = 1").fetchone()
     (held,) = connection.execute("SELECT coalesce(sum(bytes), 0) FROM units").fetchone()
     return WaitingTotals(jobs=jobs, content_bytes=held, oldest_ns=oldest, dead=dead)
+
+
+def count_by_evaluator(connection: sqlite3.Connection) -> Counter[str]:
+    return Counter(
+        dict(connection.execute("SELECT evaluator, count(*) FROM waiting WHERE dead = 0 GROUP BY evaluator"))
+    )
 
 
 def jobs_of_conversation(connection: sqlite3.Connection, conversation_id: str) -> list[Job]:

@@ -1,0 +1,1 @@
+"""Units in, verdicts and decisions out: selection, judging, retry, and the hand-over to where scores go."""

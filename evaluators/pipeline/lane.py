@@ -1,0 +1,218 @@
+"""Judges what waits on disk: oldest first, so many at once, each judge left alone while it keeps refusing.
+
+A job is taken, marked as begun, and on disk as such before its evaluation starts; its verdict and its removal are one
+transaction. So a finished call is never made again, and only one that the death of the process cut off is.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from random import Random
+
+import structlog
+
+from evaluators.pipeline import jobs
+from evaluators.pipeline.asking import Answer
+from evaluators.pipeline.binding import verdict_id
+from evaluators.pipeline.concluding import is_deferral
+from evaluators.pipeline.counting import count_tallies, count_verdict
+from evaluators.pipeline.jobs import Taken
+from evaluators.pipeline.pacing import Pacing
+from evaluators.pipeline.planning import Tally
+from evaluators.pipeline.setup import EvaluatorSetup
+from evaluators.pipeline.shared import Shared
+from evaluators.pipeline.wake import Wake
+from evaluators.store.unit_codec import decode_unit
+from evaluators.store.verdicts import find_verdict
+from evaluators.store.waiting import next_due_ns
+from evaluators.verdict import DecisionKind, Unit
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    taken: Taken
+    unit: Unit
+    setup: EvaluatorSetup
+    subject: str
+    answer: Answer
+
+
+class JudgeLane:
+    def __init__(
+        self, shared: Shared, *, random: Random, on_verdicts: Callable[[], None], on_rest: Callable[[], None]
+    ) -> None:
+        self._shared = shared
+        self._on_verdicts = on_verdicts
+        self._pacing = Pacing(shared.limits, random=random)
+        self._setups = {setup.name: setup for setup in shared.setups}
+        self._judges: dict[str, list[str]] = {}
+        for setup in shared.setups:
+            self._judges.setdefault(setup.evaluator.judge_name, []).append(setup.name)
+        self._brakes = {judge: self._pacing.brake() for judge in self._judges}
+        self._in_flight = 0
+        self._stopping = False
+        self.wake = Wake(shared.clock, on_rest=on_rest)
+
+    @property
+    def is_idle(self) -> bool:
+        """Nothing is being judged, and nothing is due."""
+        return self._in_flight == 0 and self.wake.is_resting
+
+    def paused_judges(self) -> frozenset[str]:
+        return frozenset(judge for judge, brake in self._brakes.items() if brake.is_on)
+
+    def stop_taking(self) -> None:
+        self._stopping = True
+        self.wake.poke()
+
+    async def run(self) -> None:
+        """Ends after `stop_taking`, when what is in flight has ended."""
+        async with asyncio.TaskGroup() as group:
+            while not self._stopping:
+                self.wake.clear()
+                taken = await self._take()
+                for judge, one in taken:
+                    group.create_task(self._judge(judge, one))
+                if not taken:
+                    await self.wake.rest(await self._pause_s())
+
+    async def _take(self) -> list[tuple[str, Taken]]:
+        free = self._shared.limits.max_concurrency - self._in_flight
+        now_s, now_ns = self._shared.clock.monotonic_s(), self._shared.clock.now_ns()
+        found: list[tuple[str, Taken]] = []
+        for judge, names in self._judges.items():
+            limit = self._brakes[judge].free(now_s=now_s, wanted=free - len(found))
+            if limit <= 0:
+                continue
+            taken = await self._shared.store.run(partial(jobs.take, evaluators=names, now_ns=now_ns, limit=limit))
+            self._brakes[judge].sent(len(taken))
+            found.extend((judge, one) for one in taken)
+        self._in_flight += len(found)
+        return found
+
+    async def _pause_s(self) -> float | None:
+        """Until something is due; None: until somebody pokes."""
+        if self._in_flight >= self._shared.limits.max_concurrency:
+            return None
+        now_s, now_ns = self._shared.clock.monotonic_s(), self._shared.clock.now_ns()
+        pauses: list[float] = []
+        for judge, names in self._judges.items():
+            due_ns = await self._shared.store.run(partial(next_due_ns, evaluators=names))
+            resumes_s = self._brakes[judge].resumes_s(now_s=now_s)
+            if due_ns is not None and resumes_s is not None:
+                pauses.append(max(0.0, (due_ns - now_ns) / 1e9, resumes_s - now_s))
+        return min(pauses, default=None)
+
+    async def _judge(self, judge: str, taken: Taken) -> None:
+        try:
+            asked = await self._ask(taken)
+            if asked is not None:
+                await self._settle(judge, asked)
+        except Exception as err:  # Supervision point: one job that cannot be settled must not end the lane.
+            log.exception("judging cannot be settled", unit=taken.job.unit_key, error=type(err).__name__)
+            reason = f"It could not be processed: {type(err).__name__}."
+            await self._drop(
+                partial(
+                    jobs.give_up,
+                    job=taken.job,
+                    kind=DecisionKind.FAILED,
+                    code="unprocessable",
+                    reason=reason,
+                    now_ns=self._shared.clock.now_ns(),
+                )
+            )
+        finally:
+            self._brakes[judge].ended()
+            self._in_flight -= 1
+            self.wake.poke()
+
+    async def _ask(self, taken: Taken) -> Asked | None:
+        """None: nothing is left to be done about this job."""
+        setup = self._setups[taken.job.evaluator]
+        unit = decode_unit(taken.body)
+        subject = verdict_id(unit.key, taken.digest, setup.evaluator)
+        if subject != taken.job.subject:
+            # The evaluator was configured anew while the job waited; its verdict goes by the new versions.
+            known = await self._shared.store.run(partial(find_verdict, verdict_id=subject))
+            if known is not None:
+                await self._drop(partial(jobs.drop, job=taken.job))
+                return None
+        interruptions = taken.attempts.interruptions
+        if interruptions >= self._shared.limits.max_interruptions:
+            answer = self._shared.asking.given_up(setup.evaluator, interruptions)
+        else:
+            answer = await self._evaluate(taken, setup, unit)
+        return Asked(taken, unit, setup, subject, answer)
+
+    async def _evaluate(self, taken: Taken, setup: EvaluatorSetup, unit: Unit) -> Answer:
+        try:
+            return await self._shared.asking.ask(setup.evaluator, unit, deadline_s=self._shared.limits.deadline_s)
+        except asyncio.CancelledError:
+            await asyncio.shield(self._shared.store.run(partial(jobs.put_back_unharmed, job=taken.job)))
+            raise
+
+    async def _settle(self, judge: str, asked: Asked) -> None:
+        brake = self._brakes[judge]
+        if is_deferral(asked.answer.judgement):
+            was_down = brake.is_on
+            brake.refused(now_s=self._shared.clock.monotonic_s())
+            if await self._put_off(asked, own=not was_down):
+                return
+        elif asked.answer.is_failed_try:
+            if await self._try_later(asked):
+                return
+        else:
+            brake.answered()
+        self._shared.metrics.judge_paused.labels(judge).set(int(brake.is_on))
+        verdict, tally = await self._shared.store.run(
+            partial(
+                jobs.finish,
+                job=asked.taken.job,
+                judgement=asked.answer.judgement,
+                unit=asked.unit,
+                evaluator=asked.setup.evaluator,
+                subject=asked.subject,
+                now_ns=self._shared.clock.now_ns(),
+            )
+        )
+        count_verdict(self._shared.metrics, verdict)
+        self._count(tally)
+        self._on_verdicts()
+
+    async def _put_off(self, asked: Asked, *, own: bool) -> bool:
+        job, now_ns = asked.taken.job, self._shared.clock.now_ns()
+        if self._pacing.is_too_late(job, now_ns=now_ns):
+            return False
+        await self._drop(
+            partial(
+                jobs.put_off,
+                job=job,
+                judgement=asked.answer.judgement,
+                unit=asked.unit,
+                now_ns=now_ns,
+                not_before_ns=now_ns + self._pacing.deferral_ns(job),
+                own=own,
+            )
+        )
+        return True
+
+    async def _try_later(self, asked: Asked) -> bool:
+        attempts, limits = asked.taken.attempts, self._shared.limits
+        tries = attempts.tries + 1
+        if tries >= limits.max_tries or attempts.interruptions >= limits.max_interruptions:
+            return False
+        not_before_ns = self._shared.clock.now_ns() + self._pacing.retry_ns(tries)
+        await self._shared.store.run(partial(jobs.try_later, job=asked.taken.job, not_before_ns=not_before_ns))
+        return True
+
+    async def _drop(self, operation: Callable[..., Tally | None]) -> None:
+        self._count(await self._shared.store.run(operation))
+
+    def _count(self, tally: Tally | None) -> None:
+        if tally is not None:
+            count_tallies(self._shared.metrics, [tally])

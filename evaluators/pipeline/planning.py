@@ -1,0 +1,182 @@
+"""What is to be done about submitted units, and what is decided at once: one transaction for a whole batch.
+
+A unit whose content this evaluator has decided on already, or that already waits, changes nothing: so a replay of the
+journal neither asks a judge again nor moves a decision back. Content that is known from an earlier revision and comes
+with a later one has come back: its verdict is made current again, without asking.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from evaluators.pipeline.binding import decision_for, verdict_id
+from evaluators.pipeline.selection import Skip, skip
+from evaluators.pipeline.setup import EvaluatorSetup
+from evaluators.pipeline.unit_queue import Submission
+from evaluators.store import attempts as attempts_table
+from evaluators.store.attempts import Attempts
+from evaluators.store.verdicts import (
+    Place,
+    Standing,
+    find_verdict,
+    insert_decision,
+    record_decision,
+    record_verdict,
+    standing,
+    was_decided,
+)
+from evaluators.store.waiting import Job, enqueue, find_job, remove
+from evaluators.verdict import Decision, DecisionKind
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """An immediate evaluation to be made now."""
+
+    submission: Submission
+    setup: EvaluatorSetup
+    subject: str
+    attempts: Attempts
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """One thing to count once the transaction is on disk; `kind` None: nothing was to be done."""
+
+    evaluator: str
+    kind: DecisionKind | None
+    code: str = ""
+    is_final: bool = True
+
+
+@dataclass(slots=True)
+class Plan:
+    asks: list[Ask] = field(default_factory=list)
+    tallies: list[Tally] = field(default_factory=list)
+    offered: list[str] = field(default_factory=list)
+    """Name of the evaluator, once for each unit that it was offered."""
+    enqueued_bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Planner:
+    setups: Sequence[EvaluatorSetup]
+    now_ns: int
+    paused_judges: frozenset[str]
+    """Judges that keep refusing: what comes in for them is known to wait."""
+
+    def plan(self, connection: sqlite3.Connection, batch: Sequence[Submission]) -> Plan:
+        plan = Plan()
+        seen: set[str] = set()
+        for submission in batch:
+            for setup in self.setups:
+                if setup.evaluator.unit_kind is submission.unit.kind:
+                    plan.offered.append(setup.name)
+                    self._plan_one(connection, submission, setup, plan, seen)
+        attempts_table.begin(connection, [ask.subject for ask in plan.asks], now_ns=self.now_ns)
+        return plan
+
+    def _plan_one(
+        self,
+        connection: sqlite3.Connection,
+        submission: Submission,
+        setup: EvaluatorSetup,
+        plan: Plan,
+        seen: set[str],
+    ) -> None:
+        unit = submission.unit
+        subject = verdict_id(unit.key, submission.digest, setup.evaluator)
+        stands = standing(connection, unit.key, setup.name)
+        job = find_job(connection, unit.key, setup.name)
+        if subject in seen or _is_known(connection, subject, unit.revision, stands, job):
+            plan.tallies.append(Tally(setup.name, None))
+            return
+        seen.add(subject)
+        if job is not None:
+            self._supersede(connection, job, subject, plan)
+        left_out = skip(setup, unit)
+        if left_out is not None:
+            self._leave_out(connection, submission, setup, subject, left_out)
+            plan.tallies.append(Tally(setup.name, left_out.kind, left_out.code))
+            return
+        before = find_verdict(connection, subject)
+        if before is not None:
+            again = replace(before, revision=unit.revision, judged_ns=self.now_ns)
+            record_verdict(connection, again, decision_for(again))
+            plan.tallies.append(Tally(setup.name, None))
+        elif setup.immediate:
+            plan.asks.append(Ask(submission, setup, subject, attempts_table.attempts(connection, subject)))
+        else:
+            self._enqueue(connection, submission, setup, subject, plan)
+
+    def _enqueue(
+        self,
+        connection: sqlite3.Connection,
+        submission: Submission,
+        setup: EvaluatorSetup,
+        subject: str,
+        plan: Plan,
+    ) -> None:
+        enqueue(
+            connection,
+            submission.unit,
+            digest=submission.digest,
+            subject=subject,
+            evaluator=setup.name,
+            enqueued_ns=submission.submitted_ns,
+        )
+        plan.enqueued_bytes += submission.size
+        judge = setup.evaluator.judge_name
+        if judge in self.paused_judges:
+            down = Skip(DecisionKind.JUDGE_DOWN, f"The judge {judge} does not answer at present.", "judge_down")
+            self._leave_out(connection, submission, setup, subject, down)
+            plan.tallies.append(Tally(setup.name, down.kind, down.code, is_final=False))
+
+    def _leave_out(
+        self,
+        connection: sqlite3.Connection,
+        submission: Submission,
+        setup: EvaluatorSetup,
+        subject: str,
+        left_out: Skip,
+    ) -> None:
+        unit = submission.unit
+        decision = Decision(
+            unit_key=unit.key,
+            evaluator=setup.name,
+            revision=unit.revision,
+            kind=left_out.kind,
+            reason=left_out.reason,
+            decided_ns=self.now_ns,
+        )
+        record_decision(connection, Place.of(unit), decision, subject=subject)
+
+    def _supersede(self, connection: sqlite3.Connection, job: Job, by: str, plan: Plan) -> None:
+        remove(connection, job)
+        if job.dead:
+            return
+        plan.tallies.append(Tally(job.evaluator, DecisionKind.SUPERSEDED, "while_waiting"))
+        if not was_decided(connection, job.subject):
+            decision = Decision(
+                unit_key=job.unit_key,
+                evaluator=job.evaluator,
+                revision=job.revision,
+                kind=DecisionKind.SUPERSEDED,
+                reason=f"A later revision ({by}) came in before it was judged.",
+                decided_ns=self.now_ns,
+            )
+            place = Place(job.conversation_id, job.service, job.turn_index)
+            insert_decision(connection, place, decision, subject=job.subject, current=False)
+
+
+def _is_known(
+    connection: sqlite3.Connection, subject: str, revision: int, stands: Standing | None, job: Job | None
+) -> bool:
+    if job is not None and job.subject == subject:
+        return True
+    if job is None and stands is not None and stands.subject == subject:
+        return True
+    newest = max((known.revision for known in (stands, job) if known is not None), default=-1)
+    return revision <= newest and was_decided(connection, subject)

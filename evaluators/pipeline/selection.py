@@ -1,0 +1,55 @@
+"""Which units an evaluator is not asked about, and why: everything that is decided before any judge is.
+
+Sampling is by conversation, from a hash of its key: the same answer for each of its turns, revisions and re-sent spans,
+on every machine. A conversation in the sample of 0.1 is in that of 0.2 as well.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+from collector.model import TurnStatus
+from evaluators.pipeline.setup import EvaluatorSetup
+from evaluators.verdict import DecisionKind, Unit, UnitKind
+
+
+@dataclass(frozen=True, slots=True)
+class Skip:
+    kind: DecisionKind
+    reason: str
+    code: str
+    """The reason in one low-cardinality word, for metrics."""
+
+
+def skip(setup: EvaluatorSetup, unit: Unit) -> Skip | None:
+    """None: ask the evaluator."""
+    conversation = unit.conversation
+    if not _matches(conversation.service, setup.services):
+        return Skip(DecisionKind.FILTERED, f"Its service is none of {', '.join(setup.services)}.", "service")
+    if not _matches(conversation.agent.name, setup.agents):
+        return Skip(DecisionKind.FILTERED, f"Its agent is none of {', '.join(setup.agents)}.", "agent")
+    if not in_sample(conversation.key, setup.sample):
+        return Skip(
+            DecisionKind.SAMPLED_OUT, f"Its conversation is outside of the sample of {setup.sample:g}.", "sample"
+        )
+    if not setup.judge_incomplete and _is_incomplete(unit):
+        return Skip(DecisionKind.INCOMPLETE, "The end of the turn never arrived.", "turn_incomplete")
+    return None
+
+
+def in_sample(conversation_key: str, share: float) -> bool:
+    digest = hashlib.blake2b(conversation_key.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(digest, "big") < share * 2.0**64
+
+
+def _matches(name: str | None, globs: Sequence[str]) -> bool:
+    return not globs or (name is not None and any(fnmatchcase(name, glob) for glob in globs))
+
+
+def _is_incomplete(unit: Unit) -> bool:
+    if unit.kind is UnitKind.TURN:
+        return unit.turn.status is TurnStatus.INCOMPLETE
+    return all(turn.status is TurnStatus.INCOMPLETE for turn in unit.conversation.turns)
