@@ -6,7 +6,8 @@ and span id into one: commutative, associative and idempotent.
 
 Message lists are chains: an immutable node points to the list that it extends. Replayed history is therefore one shared
 chain however often it is sent, and "does this list extend that one" is a walk over the new messages only. A chain's
-digest is a hash over its parent's digest and its last message's digest.
+digest is a hash over its parent's digest and its last message's digest; system messages leave it as it is, since agents
+that share one conversation replay it under prompts of their own.
 """
 
 from __future__ import annotations
@@ -95,9 +96,13 @@ class Message:
     """What this very message lacks: cut, redacted, or the list ended here because the rest was cut."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Chain:
-    """A list of messages, as its last message and the list before it."""
+    """A list of messages, as its last message and the list before it.
+
+    The digest leaves system messages out. Equality is that of the messages, and nothing here recurses: a chain may be
+    thousands of messages long.
+    """
 
     message: Message
     parent: Chain | None
@@ -115,6 +120,23 @@ class Chain:
             found.append(node.message)
             node = node.parent
         return tuple(reversed(found))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Chain):
+            return NotImplemented
+        one: Chain | None = self
+        two: Chain | None = other
+        while one is not None and two is not None and one is not two:
+            if one.digest != two.digest or one.message != two.message:
+                return False
+            one, two = one.parent, two.parent
+        return one is two
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
+    def __repr__(self) -> str:
+        return f"Chain(length={self.length}, digest={self.digest.hex()})"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,75 @@
+"""Which attribute names the conversation, in order of how sure that is; the same order for every dialect.
+
+A bare `session.id` on a span of no GenAI interest may be a browser's session, so it counts least, and only where nothing
+surer is in the trace.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from collector.messages.values import decode
+
+BARE_SESSION_RANK = 60
+NO_RANK = 99
+
+_KEYS = (
+    "gen_ai.conversation.id",
+    "microsoft.gen_ai.main_agent.conversation_id",
+    "gen_ai.thread.id",
+    "session.id",
+    "langfuse.session.id",
+    "conversation.id",
+    "gcp.vertex.agent.session_id",
+    "langsmith.metadata.thread_id",
+    "langsmith.metadata.session_id",
+    "langsmith.metadata.conversation_id",
+    "metadata",
+    "traceloop.association.properties.conversation_id",
+    "traceloop.association.properties.thread_id",
+    "traceloop.association.properties.chat_id",
+    "traceloop.association.properties.session_id",
+    "ai.telemetry.metadata.sessionId",
+    "ai.telemetry.metadata.conversationId",
+    "ai.telemetry.metadata.threadId",
+    "ai.telemetry.metadata.chatId",
+    "ai.settings.context.sessionId",
+    "ai.settings.context.conversationId",
+    "ai.settings.context.threadId",
+    "ai.settings.context.chatId",
+    "mlflow.trace.session",
+    "voltagent.conversation_id",
+    "genkit:sessionId",
+    "microsoft.session.id",
+)
+_METADATA = ("thread_id", "session_id", "conversation_id")
+_MAX_LENGTH = 1024
+
+
+def conversation_id_of(attributes: Mapping[str, Any], *, is_genai: bool) -> tuple[str, int] | None:
+    """(id, rank), the surest first; None where no attribute names a conversation."""
+    for rank, key in enumerate(_KEYS):
+        value = attributes.get(key)
+        if value is None or value == "":
+            continue
+        found = _in_metadata(value) if key == "metadata" else _id(value)
+        if found is not None:
+            return found, BARE_SESSION_RANK if key == "session.id" and not is_genai else rank
+    return None
+
+
+def _id(value: Any) -> str | None:
+    value = decode(value, levels=1)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    return value[:_MAX_LENGTH] if isinstance(value, str) and value else None
+
+
+def _in_metadata(value: Any) -> str | None:
+    if isinstance(value, str) and not any(key in value for key in _METADATA):
+        return None
+    found = decode(value)
+    if not isinstance(found, Mapping):
+        return None
+    return next((known for key in _METADATA if (known := _id(found.get(key))) is not None), None)

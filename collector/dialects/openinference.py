@@ -1,0 +1,145 @@
+"""OpenInference: every span has `openinference.span.kind`; messages are flattened attributes, wrappers have input and output.
+
+`input.value` and `output.value` of model calls are the provider's request and response. They are the fallback where the
+flattened messages are missing or hollow (lists of content parts, attributes dropped by a limit).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from collector.messages.decoder import Decoded, MessageDecoder
+from collector.messages.definitions import definitions_of
+from collector.messages.entities import call_arguments, call_result, input_items, output_items
+from collector.messages.flat import unflatten
+from collector.messages.frame import span_frame
+from collector.messages.payloads import request_items, response_items, tools_of
+from collector.messages.values import as_int, as_str, decode, decode_container, first
+from collector.model import Agent
+from collector.operation import Operation, OperationKind, Role, Usage
+from collector.telemetry.records import Span
+
+NAME = "openinference"
+MARKERS = (b"openinference.span.kind", b"session.id")
+
+_KINDS = {
+    "LLM": OperationKind.MODEL_CALL,
+    "AGENT": OperationKind.AGENT,
+    "CHAIN": OperationKind.WORKFLOW,
+    "TOOL": OperationKind.TOOL,
+    "RETRIEVER": OperationKind.RETRIEVAL,
+    "EMBEDDING": OperationKind.MODEL_CALL,
+}
+_INTERNAL = {"EMBEDDING", "RERANKER", "GUARDRAIL", "EVALUATOR"}
+
+
+def sniffs_span(span: Span) -> bool:
+    return "openinference.span.kind" in span.attributes
+
+
+def read_span(span: Span, decoder: MessageDecoder) -> Operation:
+    attributes = span.attributes
+    name = str(attributes.get("openinference.span.kind")).upper()
+    kind = _KINDS.get(name, OperationKind.OTHER)
+    frame = replace(
+        span_frame(span, dialect=NAME, kind=kind),
+        agent=_agent(attributes),
+        is_internal=name in _INTERNAL,
+        usage=_usage(attributes),
+        model=as_str(first(attributes, "llm.response.model_name", "llm.model_name", "llm.request.model_name")),
+        provider=as_str(first(attributes, "llm.provider", "llm.system")),
+    )
+    match kind:
+        case OperationKind.TOOL:
+            return replace(frame, **_tool(span))
+        case OperationKind.MODEL_CALL:
+            return replace(frame, **_model_call(attributes, decoder))
+        case OperationKind.AGENT | OperationKind.WORKFLOW:
+            return replace(frame, **_wrapper(attributes, decoder))
+        case _:
+            return frame
+
+
+def _model_call(attributes: Mapping[str, Any], decoder: MessageDecoder) -> dict[str, Any]:
+    sent = _messages(attributes, "llm.input_messages", decoder, Role.USER)
+    given = _messages(attributes, "llm.output_messages", decoder, Role.ASSISTANT)
+    request = response = None
+    if _is_hollow(sent):
+        request = decode_container(attributes.get("input.value"))
+        sent = _fuller(sent, decoder.read(request_items(request), default=Role.USER))
+    body = attributes.get("output.value")
+    if _is_hollow(given) or (isinstance(body, str) and '"id"' in body[:4096]):
+        response = decode_container(body)
+    if _is_hollow(given):
+        given = _fuller(given, decoder.read(response_items(response) or _text(body, response), default=Role.ASSISTANT))
+    parameters = decode(attributes.get("llm.invocation_parameters"))
+    parameters = parameters if isinstance(parameters, Mapping) else {}
+    identity = response.get("id") if isinstance(response, Mapping) else None
+    return {
+        "input": sent.chain,
+        "output": given.messages,
+        "gaps": tuple(sorted({*sent.gaps, *given.gaps})),
+        "tool_definitions": definitions_of(unflatten(attributes, "llm.tools"))
+        or definitions_of(tools_of(request) or parameters.get("tools")),
+        "response_id": as_str(identity),
+        "previous_response_id": as_str(parameters.get("previous_response_id")),
+    }
+
+
+def _messages(attributes: Mapping[str, Any], prefix: str, decoder: MessageDecoder, role: Role) -> Decoded:
+    items = unflatten(attributes, prefix)
+    return decoder.read_items(items, default=role) if isinstance(items, list) else Decoded()
+
+
+def _is_hollow(decoded: Decoded) -> bool:
+    return decoded.chain is None or any(not message.parts for message in decoded.messages)
+
+
+def _fuller(one: Decoded, other: Decoded) -> Decoded:
+    """The one with more messages that say something."""
+    weight = sum(bool(message.parts) for message in one.messages)
+    return other if sum(bool(message.parts) for message in other.messages) > weight else one
+
+
+def _text(value: object, found: object) -> list[Any] | None:
+    """A bare text; not JSON whose shape is not known."""
+    return [{"role": "assistant", "content": value}] if found is None and isinstance(value, str) and value else None
+
+
+def _wrapper(attributes: Mapping[str, Any], decoder: MessageDecoder) -> dict[str, Any]:
+    sent = decoder.read(_plain_text(attributes, "input", "user") or input_items(attributes.get("input.value")))
+    value = _plain_text(attributes, "output", "assistant") or output_items(attributes.get("output.value"))
+    return {"input": sent.chain, "output": decoder.read_messages(value)}
+
+
+def _plain_text(attributes: Mapping[str, Any], side: str, role: str) -> list[Any] | None:
+    text = attributes.get(f"{side}.value")
+    if attributes.get(f"{side}.mime_type") == "text/plain" and isinstance(text, str) and decode_container(text) is None:
+        return [{"role": role, "content": text}] if text else None
+    return None
+
+
+def _tool(span: Span) -> dict[str, Any]:
+    attributes = span.attributes
+    fields: dict[str, Any] = {
+        "tool_name": as_str(attributes.get("tool.name")) or span.name,
+        "call_id": as_str(first(attributes, "tool_call.id", "tool.id", "tool_call_id")),
+    }
+    if "input.value" in attributes:
+        fields |= {"arguments": call_arguments(attributes["input.value"]), "has_arguments": True}
+    if "output.value" in attributes:
+        fields |= {"result": call_result(attributes["output.value"]), "has_result": True}
+    return fields
+
+
+def _agent(attributes: Mapping[str, Any]) -> Agent | None:
+    name = as_str(first(attributes, "agent.name", "graph.node.name", "graph.node.id"))
+    return Agent(name=name) if name else None
+
+
+def _usage(attributes: Mapping[str, Any]) -> Usage | None:
+    sent = as_int(attributes.get("llm.token_count.prompt"))
+    given = as_int(attributes.get("llm.token_count.completion"))
+    return Usage(sent, given) if sent is not None or given is not None else None

@@ -1,0 +1,103 @@
+"""OpenLLMetry (Traceloop): wrapper spans of decorators and frameworks, and the flattened messages of its earlier era.
+
+Since 0.53 the messages are those of the semantic conventions, which `otel_genai` reads; what is left here is
+`traceloop.*`. Before, messages were `gen_ai.prompt.N.*` and `gen_ai.completion.N.*`, which other emitters use as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from collector.messages.decoder import MessageDecoder
+from collector.messages.definitions import definitions_of
+from collector.messages.entities import call_arguments, call_result, input_items, output_items
+from collector.messages.flat import unflatten
+from collector.messages.frame import span_frame
+from collector.messages.semconv import agent_of, kind_of, usage_of
+from collector.messages.values import as_str, first
+from collector.model import Agent
+from collector.operation import Operation, OperationKind, Role
+from collector.telemetry.records import Span
+
+NAME = "openllmetry"
+MARKERS = (b"traceloop.", b"gen_ai.prompt.", b"gen_ai.completion.", b"llm.request.type")
+
+_KINDS = {
+    "workflow": OperationKind.WORKFLOW,
+    "agent": OperationKind.AGENT,
+    "tool": OperationKind.TOOL,
+    "handoff": OperationKind.HANDOFF,
+}
+_CALL_TYPES = {"chat", "completion"}
+_FLAT = ("gen_ai.prompt.", "gen_ai.completion.")
+
+
+def sniffs_span(span: Span) -> bool:
+    return any(key.startswith(("traceloop.", *_FLAT)) or key == "llm.request.type" for key in span.attributes)
+
+
+def read_span(span: Span, decoder: MessageDecoder) -> Operation:
+    attributes = span.attributes
+    wrapper = attributes.get("traceloop.span.kind")
+    kind = _KINDS.get(wrapper, OperationKind.OTHER) if isinstance(wrapper, str) else _call_kind(attributes)
+    frame = replace(
+        span_frame(span, dialect=NAME, kind=kind),
+        agent=agent_of(attributes) or _agent(attributes, kind),
+        model=as_str(first(attributes, "gen_ai.response.model", "gen_ai.request.model")),
+        provider=as_str(first(attributes, "gen_ai.provider.name", "gen_ai.system")),
+        response_id=as_str(attributes.get("gen_ai.response.id")),
+        usage=usage_of(attributes),
+        is_internal=attributes.get("llm.request.type") in {"embedding", "rerank"},
+    )
+    if kind is OperationKind.TOOL:
+        return replace(frame, **_tool(attributes))
+    if kind in {OperationKind.WORKFLOW, OperationKind.AGENT}:
+        return replace(frame, **_entity(attributes, decoder))
+    return replace(frame, **_flat(attributes, decoder))
+
+
+def _call_kind(attributes: Mapping[str, Any]) -> OperationKind:
+    if attributes.get("llm.request.type") in _CALL_TYPES or any(key.startswith(_FLAT) for key in attributes):
+        return OperationKind.MODEL_CALL
+    return kind_of(attributes)
+
+
+def _flat(attributes: Mapping[str, Any], decoder: MessageDecoder) -> dict[str, Any]:
+    prompts = unflatten(attributes, "gen_ai.prompt")
+    completions = unflatten(attributes, "gen_ai.completion")
+    sent = decoder.read(prompts if isinstance(prompts, list) else None, default=Role.USER)
+    given = decoder.read(completions[:1] if isinstance(completions, list) else None, default=Role.ASSISTANT)
+    return {
+        "input": sent.chain,
+        "output": given.messages,
+        "gaps": tuple(sorted({*sent.gaps, *given.gaps})),
+        "tool_definitions": definitions_of(unflatten(attributes, "llm.request.functions")),
+    }
+
+
+def _entity(attributes: Mapping[str, Any], decoder: MessageDecoder) -> dict[str, Any]:
+    sent = decoder.read(input_items(attributes.get("traceloop.entity.input")), default=Role.USER)
+    given = decoder.read(output_items(attributes.get("traceloop.entity.output")), default=Role.ASSISTANT)
+    return {"input": sent.chain, "output": given.messages}
+
+
+def _tool(attributes: Mapping[str, Any]) -> dict[str, Any]:
+    fields: dict[str, Any] = {
+        "tool_name": as_str(first(attributes, "gen_ai.tool.name", "traceloop.entity.name")),
+        "call_id": as_str(attributes.get("gen_ai.tool.call.id")),
+    }
+    arguments = first(attributes, "gen_ai.tool.call.arguments", "traceloop.entity.input")
+    if arguments is not None:
+        fields |= {"arguments": call_arguments(arguments), "has_arguments": True}
+    result = first(attributes, "gen_ai.tool.call.result", "traceloop.entity.output")
+    if result is not None:
+        fields |= {"result": call_result(result), "has_result": True}
+    return fields
+
+
+def _agent(attributes: Mapping[str, Any], kind: OperationKind) -> Agent | None:
+    name = as_str(attributes.get("traceloop.entity.name")) if kind is OperationKind.AGENT else None
+    version = as_str(attributes.get("traceloop.entity.version"))
+    return Agent(name=name, version=version) if name else None

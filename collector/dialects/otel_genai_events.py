@@ -1,0 +1,92 @@
+"""The GenAI semantic conventions up to 1.36: one event a message, as log records or as span events.
+
+`gen_ai.{system,user,assistant,tool}.message` replay the history of a call, `gen_ai.choice` is its answer. Content is in a
+record's body, or in attributes of a span event. Version 1.26 put whole prompts into `gen_ai.content.{prompt,completion}`.
+Records without content still tell roles, tool names and call ids.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from collector.messages.decoder import MessageDecoder
+from collector.messages.frame import log_frame, span_frame
+from collector.messages.payloads import request_items, response_items
+from collector.messages.values import as_int, decode, first
+from collector.operation import EventMessage, Message, Operation, OperationKind, Role
+from collector.telemetry.records import LogRecord, Span
+
+NAME = "otel_genai_events"
+MARKERS = (b"gen_ai.",)
+
+_ROLES = {
+    "gen_ai.system.message": Role.SYSTEM,
+    "gen_ai.user.message": Role.USER,
+    "gen_ai.assistant.message": Role.ASSISTANT,
+    "gen_ai.tool.message": Role.TOOL,
+    "gen_ai.choice": Role.ASSISTANT,
+}
+_PROMPT, _COMPLETION = "gen_ai.content.prompt", "gen_ai.content.completion"
+
+
+def sniffs_span(span: Span) -> bool:
+    return any(event.name in _ROLES or event.name in {_PROMPT, _COMPLETION} for event in span.events)
+
+
+def read_span(span: Span, decoder: MessageDecoder) -> Operation:
+    found: list[EventMessage] = []
+    sent = None
+    given: tuple[Message, ...] = ()
+    for position, event in enumerate(span.events):
+        if event.name in _ROLES:
+            body = _flat_body(event.attributes)
+            found += _events(event.name, body, decoder, time_ns=event.time_ns, position=position)
+        elif event.name == _PROMPT:
+            value = event.attributes.get("gen_ai.prompt")
+            sent = decoder.read(request_items(value) or value, default=Role.USER).chain
+        elif event.name == _COMPLETION:
+            value = event.attributes.get("gen_ai.completion")
+            given = decoder.read_messages(response_items(value) or value)
+    frame = span_frame(span, dialect=NAME, kind=OperationKind.MODEL_CALL)
+    return replace(frame, events=tuple(found), input=sent, output=given)
+
+
+def sniffs_log(record: LogRecord) -> bool:
+    return record.event_name in _ROLES
+
+
+def read_log(record: LogRecord, decoder: MessageDecoder) -> Operation | None:
+    body = decode(record.body)
+    if not isinstance(body, Mapping):
+        body = {"content": body} if body else _flat_body(record.attributes)
+    found = _events(record.event_name, body, decoder, time_ns=record.time_ns, position=record.position)
+    return replace(log_frame(record, dialect=NAME, kind=OperationKind.MODEL_CALL), events=tuple(found))
+
+
+def _flat_body(attributes: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The message that an event holds in its attributes: flat, or whole as JSON."""
+    whole = decode(first(attributes, "gen_ai.event.content"))
+    if isinstance(whole, Mapping):
+        return whole
+    return {key: value for key, value in attributes.items() if not key.startswith(("gen_ai.", "event."))}
+
+
+def _events(
+    name: str, body: Mapping[str, Any], decoder: MessageDecoder, *, time_ns: int, position: int
+) -> list[EventMessage]:
+    is_output = name == "gen_ai.choice"
+    if is_output:
+        if (as_int(body.get("index")) or 0) > 0:
+            return []  # one choice was asked for as a rule; of several the first is what the agent goes on with
+        inner = decode(body.get("message"))
+        extra = {key: body[key] for key in ("tool_calls",) if body.get(key)}
+        content = {"content": inner if inner is not None else body.get("content")}
+        body = {**(inner if isinstance(inner, Mapping) else content), **extra}
+    role = _ROLES[name]
+    message = {**body, "role": body.get("role") or role.value}
+    return [
+        EventMessage(time_ns=time_ns, position=position, message=found, is_output=is_output)
+        for found in decoder.read_items([message], default=role).messages
+    ]

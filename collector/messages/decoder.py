@@ -1,0 +1,244 @@
+"""Message lists to chains, each message decoded once however often a history is replayed.
+
+A list arrives as JSON text or as structured values, which are brought to JSON first, so there is one way through:
+
+1. The beginning of the list is looked up among lists seen before: if the bytes up to a known list's end hash to the same
+   value, only what follows is looked at (bytes that are known are touched by the hash alone).
+2. Else the array is split into raw messages without decoding them, and each is looked up by its own hash.
+3. Only what is new is decoded. Equal bytes give the same `Message` object and equal lists the same `Chain` object.
+
+What is remembered is bounded in bytes, least recently used goes first; forgetting costs time, never correctness.
+JSON that was cut at its end gives the messages that are there, the last one marked truncated.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Generic, TypeVar
+
+import msgspec
+import orjson
+from xxhash import xxh3_128_digest
+
+from collector.messages.digests import link
+from collector.messages.shapes import messages_of
+from collector.messages.truncation import mend
+from collector.messages.values import decode, plain
+from collector.model import GapKind
+from collector.operation import Chain, Message, Role
+
+T = TypeVar("T")
+
+_HEAD_BYTES = 1024
+_MAX_HEADS = 8
+_NODE_BYTES = 200
+_MESSAGE_BYTES = 600
+"""Rough sizes of what Python keeps beside the text itself."""
+
+_splitter = msgspec.json.Decoder(list[msgspec.Raw])
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """A message list, and what is wrong with it."""
+
+    chain: Chain | None = None
+    gaps: tuple[GapKind, ...] = ()
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        return self.chain.messages() if self.chain is not None else ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Head:
+    """A list seen before: its bytes without the closing bracket, as length and hash."""
+
+    length: int
+    hash: bytes
+    key: bytes
+    chain: Chain
+
+
+_NOTHING = Decoded()
+
+
+class MessageDecoder:
+    """Decodes message lists and remembers them. `decoded` counts messages decoded, `reused` those found again."""
+
+    def __init__(self, *, max_bytes: int = 32 * 1024 * 1024) -> None:
+        self.decoded = 0
+        self.reused = 0
+        self._messages: _Lru[tuple[Message, ...]] = _Lru(max_bytes // 2)
+        self._nodes: _Lru[Chain] = _Lru(max_bytes // 4)
+        self._heads: _Lru[list[_Head]] = _Lru(max_bytes // 4)
+
+    def read(self, value: object, *, default: Role = Role.USER) -> Decoded:
+        """A list of messages, or one message, in any encoding. An absent or empty value gives no chain and no gap."""
+        raw = _json_bytes(value)
+        if raw is None:
+            text = value if isinstance(value, str) else ""
+            return self._bare_text(text, default) if text.strip() else _NOTHING
+        if raw[:1] != b"[":
+            raw = b"[" + raw + b"]"
+        return self._read_array(raw, default)
+
+    def read_items(self, items: Iterable[object], *, default: Role = Role.USER) -> Decoded:
+        """A list whose items are at hand as plain values (flattened attributes, events)."""
+        return self.read(list(items), default=default)
+
+    def read_messages(self, value: object, *, default: Role = Role.ASSISTANT) -> tuple[Message, ...]:
+        """The messages of an output; see `read` for gaps."""
+        return self.read(value, default=default).messages
+
+    def chain_of(self, messages: Iterable[Message]) -> Chain | None:
+        """A list of messages that are already in our form."""
+        chain: Chain | None = None
+        for message in messages:
+            chain = link(chain, message)
+        return chain
+
+    def _bare_text(self, text: str, default: Role) -> Decoded:
+        if text.lstrip()[:1] in ("[", "{"):
+            return self._mended(text, default)
+        return self._read_array(b"[" + orjson.dumps(text) + b"]", default)
+
+    def _mended(self, text: str, default: Role) -> Decoded:
+        found = mend(text.lstrip())
+        items = found if isinstance(found, list) else [found]
+        messages = [message for item in items if item for message in messages_of(item, default=default)]
+        self.decoded += len(messages)
+        if not messages:
+            return Decoded(gaps=(GapKind.UNDECODABLE,))
+        last = messages[-1]
+        messages[-1] = replace(last, gaps=tuple(sorted({*last.gaps, GapKind.TRUNCATED})))
+        return Decoded(self.chain_of(messages), ())
+
+    def _read_array(self, raw: bytes, default: Role) -> Decoded:
+        body = raw[:-1].rstrip() if raw[-1:] == b"]" else raw
+        place = xxh3_128_digest(body[:_HEAD_BYTES] + default.value.encode())
+        heads = self._heads.get(place) or []
+        head = _longest(heads, body)
+        if head is not None and head.length == len(body):
+            self.reused += head.chain.length
+            return Decoded(head.chain)
+        chain, key = (head.chain, head.key) if head is not None else (None, b"")
+        self.reused += chain.length if chain is not None else 0
+        rest = b"[" + body[head.length + 1 :] + b"]" if head is not None else raw
+        try:
+            items = _splitter.decode(rest)
+        except (msgspec.DecodeError, RecursionError):
+            return Decoded(gaps=(GapKind.UNDECODABLE,))
+        for item in items:
+            chain, key = self._append(chain, key, bytes(item), default)
+        if chain is None:
+            return _NOTHING
+        self._remember(place, heads, head, _Head(len(body), xxh3_128_digest(body), key, chain))
+        return Decoded(chain)
+
+    def _append(self, chain: Chain | None, key: bytes, raw: bytes, default: Role) -> tuple[Chain | None, bytes]:
+        own = xxh3_128_digest(raw + default.value.encode())
+        key = xxh3_128_digest(key + own)
+        messages = self._messages.get(own)
+        if messages is None:
+            messages = _decode_message(raw, default)
+            self.decoded += 1
+            self._messages.put(own, messages, size=len(raw) + _MESSAGE_BYTES)
+        else:
+            self.reused += 1
+        node = self._nodes.get(key)
+        if node is None and messages:
+            for message in messages:
+                chain = link(chain, message)
+            if chain is not None:
+                self._nodes.put(key, chain, size=_NODE_BYTES)
+            return chain, key
+        return (node if messages else chain), key
+
+    def _remember(self, place: bytes, heads: list[_Head], extended: _Head | None, new: _Head) -> None:
+        kept = [head for head in heads if head is not extended][: _MAX_HEADS - 1]
+        self._heads.put(place, [new, *kept], size=_NODE_BYTES * (len(kept) + 1))
+
+
+class _Lru(Generic[T]):
+    """A mapping bounded by the sizes its user states."""
+
+    def __init__(self, max_bytes: int) -> None:
+        self._max_bytes = max_bytes
+        self._bytes = 0
+        self._items: OrderedDict[bytes, tuple[T, int]] = OrderedDict()
+
+    def get(self, key: bytes) -> T | None:
+        found = self._items.get(key)
+        if found is None:
+            return None
+        self._items.move_to_end(key)
+        return found[0]
+
+    def put(self, key: bytes, value: T, *, size: int) -> None:
+        before = self._items.pop(key, None)
+        self._bytes += size - (before[1] if before is not None else 0)
+        self._items[key] = (value, size)
+        while self._bytes > self._max_bytes and self._items:
+            _, (_, gone) = self._items.popitem(last=False)
+            self._bytes -= gone
+
+
+def _longest(heads: list[_Head], body: bytes) -> _Head | None:
+    found: _Head | None = None
+    for head in heads:
+        fits = head.length == len(body) or (head.length < len(body) and body[head.length : head.length + 1] == b",")
+        if fits and (found is None or head.length > found.length) and xxh3_128_digest(body[: head.length]) == head.hash:
+            found = head
+    return found
+
+
+def _json_bytes(value: object) -> bytes | None:
+    """The value as JSON bytes of an array or object; None where it is neither."""
+    for _ in range(3):
+        if isinstance(value, bytes):
+            value = value.decode("utf-8", "replace")
+        if not isinstance(value, str):
+            break
+        text = value.strip()
+        if text[:1] in ("[", "{"):
+            raw = text.encode("utf-8", "replace")
+            return raw if _is_json(raw) else None
+        inner = decode(text, levels=1) if text[:1] == '"' else None
+        if inner is None or inner == value:
+            return None
+        value = inner
+    if isinstance(value, (list, Mapping)):
+        return _dump(value) if value else None
+    return None
+
+
+def _is_json(raw: bytes) -> bool:
+    """Cheap where it matters: a list is checked when it is split, and what ends as it should is taken for whole."""
+    if raw[:1] == b"[" and raw[-1:] == b"]":
+        return True
+    try:
+        msgspec.json.decode(raw, type=msgspec.Raw)
+    except (msgspec.DecodeError, RecursionError):
+        return False
+    return True
+
+
+def _dump(value: Any) -> bytes | None:
+    try:
+        return orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS)
+    except (TypeError, ValueError, RecursionError):
+        try:
+            return orjson.dumps(plain(value))
+        except (TypeError, ValueError):
+            return None
+
+
+def _decode_message(raw: bytes, default: Role) -> tuple[Message, ...]:
+    try:
+        value = orjson.loads(raw)
+    except (ValueError, RecursionError):
+        return ()
+    return messages_of(value, default=default)

@@ -1,0 +1,65 @@
+"""Tool definitions in any shape: semantic conventions, OpenAI, Anthropic, Bedrock, Gemini, Vercel, OpenInference, MCP."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from collector.messages.values import as_str, decode, first, plain
+from collector.model import ToolDefinition
+
+_MAX_TOOLS = 2_000
+
+
+def definitions_of(value: object) -> tuple[ToolDefinition, ...] | None:
+    """None where the value defines no tool at all."""
+    found: dict[str, ToolDefinition] = {}
+    for tool in _tools(decode(value), depth=4):
+        found.setdefault(tool.name, tool)
+        if len(found) >= _MAX_TOOLS:
+            break
+    return tuple(found.values()) or None
+
+
+def _tools(value: Any, *, depth: int) -> Iterator[ToolDefinition]:
+    if depth <= 0:
+        return
+    if isinstance(value, str):
+        value = decode(value)
+    if isinstance(value, list):
+        for item in value:
+            yield from _tools(item, depth=depth - 1)
+    elif isinstance(value, Mapping):
+        for key in ("function_declarations", "functionDeclarations", "tools", "function_tools"):
+            if isinstance(value.get(key), list):
+                yield from _tools(value[key], depth=depth - 1)
+                return
+        for key in ("function", "toolSpec", "tool", "json_schema"):
+            if isinstance(value.get(key), (Mapping, str)) and not as_str(value.get("name")):
+                yield from _tools(value[key], depth=depth - 1)
+                return
+        tool = _tool(value)
+        if tool is not None:
+            yield tool
+
+
+def _tool(value: Mapping[str, Any]) -> ToolDefinition | None:
+    name = as_str(first(value, "name", "tool_name", "title"))
+    if name is None:
+        return None
+    return ToolDefinition(name=name, description=as_str(value.get("description")), parameters=_parameters(value))
+
+
+def _parameters(value: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    schema = decode(
+        first(
+            value, "parameters", "input_schema", "inputSchema", "parameters_json_schema", "args_schema", "json_schema",
+            "parametersJsonSchema",
+        )
+    )  # fmt: skip
+    if isinstance(schema, Mapping) and isinstance(schema.get("json"), Mapping):
+        schema = schema["json"]  # Bedrock
+    if isinstance(schema, Mapping) and isinstance(schema.get("jsonSchema"), Mapping):
+        schema = schema["jsonSchema"]  # Vercel
+    copied = plain(schema)
+    return copied if isinstance(copied, Mapping) else None

@@ -1,0 +1,80 @@
+"""Digests of messages and chains: when two sightings are one message, and when one list extends another.
+
+A message's digest covers what every sighting of it has in common: role, text with its white space normalised, name and
+arguments of each tool call, each tool result. It leaves out reasoning (seldom replayed), names, empty texts, how text is
+split into parts, JSON text versus object, and tool-call ids: several instrumentations drop those on one side of a call
+only. Ids are compared by themselves, as surer evidence, where lists are joined.
+System messages do not enter a chain's digest: agents that hand a conversation over replay it under prompts of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from hashlib import blake2b
+
+from collector.messages.values import canonical, squash
+from collector.operation import (
+    Chain,
+    CompactionPart,
+    MediaPart,
+    Message,
+    Part,
+    ReasoningPart,
+    Role,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+)
+
+SIZE = 16
+EMPTY = b""
+
+
+def with_digest(message: Message) -> Message:
+    return replace(message, digest=digest(message))
+
+
+def digest(message: Message) -> bytes:
+    hasher = blake2b(message.role.value.encode(), digest_size=SIZE)
+    text = squash(" ".join(part.text for part in message.parts if isinstance(part, TextPart)))
+    if text:
+        _feed(hasher, b"t", text.encode("utf-8", "surrogatepass"))
+    for part in message.parts:
+        _feed_part(hasher, part)
+    return hasher.digest()
+
+
+def _feed_part(hasher: blake2b, part: Part) -> None:
+    match part:
+        case TextPart() | ReasoningPart():
+            pass
+        case ToolCallPart():
+            _feed(hasher, b"c", part.name.encode("utf-8", "surrogatepass"))
+            _feed(hasher, b"a", canonical(part.arguments))
+        case ToolResultPart():
+            _feed(hasher, b"r", canonical(part.result))
+        case MediaPart():
+            _feed(hasher, b"m", part.modality.encode("utf-8", "surrogatepass"))
+        case CompactionPart():
+            _feed(hasher, b"k", squash(part.text or "").encode("utf-8", "surrogatepass"))
+
+
+def _feed(hasher: blake2b, tag: bytes, value: bytes) -> None:
+    hasher.update(tag + len(value).to_bytes(8, "big") + value)
+
+
+def link(parent: Chain | None, message: Message) -> Chain:
+    before = parent.digest if parent is not None else EMPTY
+    length = parent.length + 1 if parent is not None else 1
+    if message.role is Role.SYSTEM:
+        return Chain(message=message, parent=parent, digest=before, length=length)
+    own = blake2b(before + message.digest, digest_size=SIZE).digest()
+    return Chain(message=message, parent=parent, digest=own, length=length)
+
+
+def extend(chain: Chain | None, messages: Iterable[Message]) -> Chain | None:
+    """The list that `messages` make of `chain`; None for nothing upon nothing."""
+    for message in messages:
+        chain = link(chain, message)
+    return chain

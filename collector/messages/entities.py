@@ -1,0 +1,133 @@
+"""Inputs and outputs of functions, chains and workflows: what in them the user said, the tool was given, the user was told.
+
+Wrapper spans record a call's Python arguments or a framework's state, not messages. What is read here is only what
+stands alone: one text, or one text under a name that frameworks use for it. Where that is not clear the answer is None:
+another span tells, or it is a gap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from collector.messages.payloads import is_message, request_items, response_items
+from collector.messages.values import as_str, decode, object_or_text, plain
+from collector.model import JsonValue
+
+_ASKED = (
+    "input", "user_input", "question", "query", "user_message", "user_prompt", "message", "prompt", "text", "request",
+    "task", "goal", "inputs", "input_value", "user_query", "user_msg", "content",
+)  # fmt: skip
+_TOLD = (
+    "output", "answer", "response", "result", "final_output", "final_answer", "text", "content", "message", "outputs",
+    "reply", "raw", "return_value", "final_result", "generation",
+)  # fmt: skip
+_MAX_DEPTH = 5
+
+
+def input_items(value: object) -> list[Any] | None:
+    """The messages that an entity was called with: a message list, else the one text that the user said."""
+    found = _called_with(decode(value))
+    items = request_items(found)
+    if items is not None:
+        return items
+    text = _single(found, _ASKED, depth=_MAX_DEPTH)
+    return [{"role": "user", "content": text}] if text else None
+
+
+def output_items(value: object) -> list[Any] | None:
+    """The messages that an entity gave back: a message list, else the one text that it answered."""
+    found = decode(value)
+    items = response_items(found)
+    if items is not None:
+        return items
+    text = _single(found, _TOLD, depth=_MAX_DEPTH)
+    return [{"role": "assistant", "content": text}] if text else None
+
+
+def call_arguments(value: object) -> JsonValue:
+    """The arguments of a tool, out of the wrappers that decorators and frameworks put around them."""
+    found = decode(value)
+    for _ in range(3):
+        if not isinstance(found, Mapping):
+            break
+        inner = _unwrapped(found)
+        if inner is None:
+            break
+        found = decode(inner)
+    return object_or_text(found) if isinstance(found, str) else plain(found)
+
+
+def call_result(value: object) -> JsonValue:
+    """What a tool gave back, out of the same wrappers, and out of a serialised tool message."""
+    found = decode(value)
+    for _ in range(3):
+        if not isinstance(found, Mapping):
+            break
+        if set(found) - {"kwargs", "tags", "metadata"} == {"output"}:
+            found = decode(found["output"])
+        elif _is_tool_message(found):
+            body = found.get("kwargs") if isinstance(found.get("kwargs"), Mapping) else found
+            found = decode(body.get("content"))  # type: ignore[union-attr]  # a mapping by the line above
+        else:
+            break
+    return object_or_text(found) if isinstance(found, str) else plain(found)
+
+
+def _called_with(found: Any) -> Any:
+    """A Python call's only argument, or its keyword arguments."""
+    if isinstance(found, Mapping) and found and set(found) <= {"args", "kwargs"}:
+        args, kwargs = found.get("args") or [], found.get("kwargs") or {}
+        if isinstance(args, list) and len(args) == 1 and not kwargs:
+            return decode(args[0])
+        if not args:
+            return kwargs
+    if isinstance(found, Mapping) and "inputs" in found and set(found) <= {"inputs", "tags", "metadata", "kwargs"}:
+        return decode(found["inputs"])
+    return found
+
+
+def _single(found: Any, names: tuple[str, ...], *, depth: int) -> str | None:
+    if isinstance(found, str):
+        return as_str(found.strip())
+    if depth <= 0:
+        return None
+    if isinstance(found, list):
+        return _single(decode(found[0]), names, depth=depth - 1) if len(found) == 1 else None
+    if not isinstance(found, Mapping) or not found:
+        return None
+    if set(found) <= {"args", "kwargs"}:
+        texts = [item for item in found.get("args") or [] if isinstance(item, str)]
+        if texts:
+            return texts[0] if len(texts) == 1 else None
+        return _single(found.get("kwargs"), names, depth=depth - 1)
+    for name in names:
+        if name in found:
+            text = _single(decode(found[name]), names, depth=depth - 1)
+            if text:
+                return text
+    if len(found) == 1:
+        return _single(decode(next(iter(found.values()))), names, depth=depth - 1)
+    return None
+
+
+def _unwrapped(found: Mapping[str, Any]) -> Any:
+    keys = set(found)
+    if keys <= {"args", "kwargs"}:
+        args, kwargs = found.get("args") or [], found.get("kwargs") or {}
+        if kwargs or not args:
+            return kwargs
+        return args[0] if isinstance(args, list) and len(args) == 1 else None
+    if "input_str" in keys:
+        return found.get("inputs") or found.get("input_str")
+    if keys <= {"inputs", "tags", "metadata", "kwargs"} and "inputs" in keys:
+        return found["inputs"]
+    return None
+
+
+def _is_tool_message(found: Mapping[str, Any]) -> bool:
+    if not is_message(found):
+        return False
+    identity = found.get("id")
+    serialised = isinstance(identity, list) and bool(identity) and "Tool" in str(identity[-1])
+    return serialised or found.get("type") == "tool" or found.get("role") == "tool"

@@ -1,0 +1,85 @@
+"""What every dialect takes over from a span or a log record as it is: ids, times, resource, status.
+
+A dialect starts from `span_frame` or `log_frame` and replaces what it knows. A log record that belongs to no span (some
+agents send events only) is given ids by `stand_in_ids`: equal parts give equal ids, so a turn's records meet in one trace.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from hashlib import blake2b
+
+from collector.model import GapKind
+from collector.operation import Operation, OperationKind
+from collector.telemetry.records import LogRecord, Resource, Span, StatusCode
+
+_RESOURCE_PREFIXES = ("service.", "deployment.", "telemetry.sdk.", "telemetry.distro.", "cloud.region", "host.name")
+_MAX_ATTRIBUTE = 512
+
+
+def span_frame(span: Span, *, dialect: str, kind: OperationKind = OperationKind.OTHER) -> Operation:
+    gaps = (GapKind.ATTRIBUTES_DROPPED,) if span.dropped_attributes or span.dropped_events else ()
+    failed = span.status is StatusCode.ERROR
+    return Operation(
+        trace_id=span.trace_id,
+        span_id=span.span_id,
+        dialect=dialect,
+        kind=kind,
+        name=span.name,
+        parent_span_id=span.parent_span_id,
+        start_ns=span.start_ns,
+        end_ns=max(span.end_ns, span.start_ns),
+        service=span.resource.service_name,
+        scope=span.scope.name,
+        resource=public_resource(span.resource),
+        is_error=failed,
+        error=_error_of(span) if failed else None,
+        gaps=gaps,
+    )
+
+
+def log_frame(record: LogRecord, *, dialect: str, kind: OperationKind = OperationKind.OTHER) -> Operation:
+    """A fragment without times: a record does not say when its span began or ended."""
+    return Operation(
+        trace_id=record.trace_id,
+        span_id=record.span_id,
+        dialect=dialect,
+        kind=kind,
+        service=record.resource.service_name,
+        resource=public_resource(record.resource),
+        gaps=(GapKind.ATTRIBUTES_DROPPED,) if record.dropped_attributes else (),
+    )
+
+
+def stand_in_ids(*parts: str, own: str = "") -> tuple[str, str]:
+    """(trace id, span id) for records that have none: the trace from `parts`, the span from `own` within it."""
+    trace = blake2b("\0".join(parts).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+    span = blake2b(f"{trace}\0{own}".encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+    return trace, span
+
+
+def public_resource(resource: Resource) -> Mapping[str, str]:
+    """Service, deployment and telemetry attributes; never headers or baggage."""
+    return {
+        key: str(value)[:_MAX_ATTRIBUTE]
+        for key, value in sorted(resource.attributes.items())
+        if key.startswith(_RESOURCE_PREFIXES) and isinstance(value, (str, bool, int, float))
+    }
+
+
+def exception_of(span: Span) -> str | None:
+    """Type or message of the exception event, the last if there are several."""
+    for event in reversed(span.events):
+        if event.name == "exception":
+            for key in ("exception.message", "exception.type"):
+                value = event.attributes.get(key)
+                if isinstance(value, str) and value:
+                    return value[:_MAX_ATTRIBUTE]
+    return None
+
+
+def _error_of(span: Span) -> str:
+    kind = span.attributes.get("error.type")
+    if isinstance(kind, str) and kind:
+        return kind[:_MAX_ATTRIBUTE]
+    return (exception_of(span) or span.status_message or "error")[:_MAX_ATTRIBUTE]
