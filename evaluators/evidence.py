@@ -1,0 +1,177 @@
+"""Checks that what a judge quotes stands where it says, before its verdict is accepted.
+
+A quote fits a place when it stands there word for word, after both are brought to one form: Unicode NFC, straight
+quotation marks, single spaces. Structured arguments and results fit in any of the forms in which they can be written:
+with and without spaces, with JSON escapes, and by their single values. A quote that stands in the cited turn, but in
+another place of it, is moved there if there is exactly one such place. Nothing else is put right.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import assert_never
+
+from collector.model import HandoffStep, JsonValue, MessageStep, Step, ToolCallStep, ToolResultStep, Turn
+from evaluators.transcript.escape import escape
+from evaluators.transcript.places import call_text, handoff_text, result_text
+from evaluators.transcript.values import json_text
+from evaluators.verdict import Evidence, Unit
+
+MAX_QUOTE_CHARS = 500
+_MIN_ASCII_CHARS = 4
+_MIN_CHARS = 2
+_PLACE = re.compile(r"t(\d{1,9})(?:\.(\d{1,9}|user|answer))?")
+_MARKS = str.maketrans(
+    dict.fromkeys("\u201c\u201d\u201e\u201f\xab\xbb\u2033\u301d\u301e\uff02", '"')
+    | dict.fromkeys("\u2018\u2019\u201a\u201b\u2032\uff07", "'")
+    | {"\u2011": "-"}
+)
+_BARE_QUOTE = re.compile(r'(?<!\\)"')
+_QUOTING = re.compile(r"\n\| ?")
+_MAX_VALUE_DEPTH = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """What a judge said: a place of the record, and words from it."""
+
+    at: str
+    quote: str
+
+
+class EvidenceError(Exception):
+    """`problem` names the citation that does not check out, for the judge."""
+
+    def __init__(self, problem: str) -> None:
+        super().__init__(problem)
+        self.problem = problem
+
+
+@dataclass(frozen=True, slots=True)
+class _Forms:
+    """The texts that a quote may be a part of: as they read, and as JSON without its spaces."""
+
+    plain: tuple[str, ...]
+    compact: tuple[str, ...] = ()
+
+
+def verify(citation: Citation, unit: Unit) -> Evidence:
+    """The evidence at its right place; raises `EvidenceError`."""
+    at = citation.at.strip()
+    found = _PLACE.fullmatch(at)
+    turns = {turn.index: turn for turn in unit.conversation.turns}
+    turn = turns.get(int(found[1])) if found else None
+    if found is None or turn is None:
+        raise EvidenceError(f"The place {_shown(at)} is no place of a turn; cite one such as t0.1 or t0.answer.")
+    needles = list(dict.fromkeys(_needles(citation.quote)))
+    matching = [place for place, forms in _places(turn) if any(_fits(needle, forms) for needle in needles)]
+    place = found[2]
+    if place not in matching:
+        if len(matching) != 1 and not (matching and place is None):
+            raise EvidenceError(
+                f"The quote {_shown(citation.quote)} does not stand at {at}: copy it from there exactly."
+            )
+        place = matching[0]
+    step = int(place) if place.isdigit() else None
+    span_id = turn.steps[step].span_id if step is not None else None
+    quote = escape(citation.quote.strip())[:MAX_QUOTE_CHARS]
+    return Evidence(turn=turn.index, step=step, quote=quote, span_id=span_id or turn.span_id)
+
+
+def _places(turn: Turn) -> Iterator[tuple[str, _Forms]]:
+    if turn.user_input is not None:
+        yield "user", _text_forms(turn.user_input)
+    for number, step in enumerate(turn.steps):
+        yield str(number), _step_forms(step)
+    if turn.output is not None:
+        yield "answer", _text_forms(turn.output)
+
+
+def _step_forms(step: Step) -> _Forms:
+    match step:
+        case MessageStep():
+            return _text_forms(step.text)
+        case ToolCallStep():
+            return _value_forms(call_text(step), step.arguments)
+        case ToolResultStep():
+            return _value_forms(result_text(step, named=True), step.result)
+        case HandoffStep():
+            return _text_forms(handoff_text(step))
+        case _:
+            assert_never(step)
+
+
+def _text_forms(text: str) -> _Forms:
+    return _Forms((normalised(text), normalised(escape(text))))
+
+
+def _value_forms(text: str, value: JsonValue) -> _Forms:
+    parsed = _parsed(value) if isinstance(value, str) else value
+    strings = tuple(normalised(item) for item in _strings(parsed, _MAX_VALUE_DEPTH))
+    compact = () if parsed is None else (_squeezed(json_text(parsed)),)
+    return _Forms((*_text_forms(text).plain, *strings), compact)
+
+
+def _parsed(text: str) -> JsonValue:
+    try:
+        value: JsonValue = json.loads(text) if text.lstrip()[:1] in ("{", "[") else None
+    except (ValueError, RecursionError):
+        return None
+    return value
+
+
+def _strings(value: JsonValue, depth: int) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif depth > 0 and isinstance(value, Mapping):
+        for item in value.values():
+            yield from _strings(item, depth - 1)
+    elif depth > 0 and isinstance(value, list | tuple):
+        for item in value:
+            yield from _strings(item, depth - 1)
+
+
+def _needles(quote: str) -> Iterator[str]:
+    """The quote as it stands; without the record's quoting, quotation marks around it, or an ellipsis after it; and
+    with its JSON escapes undone.
+    """
+    text = _QUOTING.sub("\n", quote.strip().removeprefix("| "))
+    for form in (text, _unescaped(text) if "\\" in text else None):
+        if form is not None:
+            plain = normalised(form)
+            yield plain
+            yield plain.removesuffix("...").removesuffix("…").strip()
+            if len(plain) > 2 and plain[0] == plain[-1] and plain[0] in "\"'":
+                yield plain[1:-1].strip()
+
+
+def _unescaped(text: str) -> str | None:
+    for form in (text, _BARE_QUOTE.sub(r"\"", text)):
+        try:
+            return str(json.loads(f'"{form}"', strict=False))
+        except ValueError:
+            continue
+    return None
+
+
+def _fits(needle: str, forms: _Forms) -> bool:
+    if len(needle) < (_MIN_ASCII_CHARS if needle.isascii() else _MIN_CHARS):
+        return bool(needle) and needle in forms.plain  # Short words are evidence only where they are all there is.
+    squeezed = _squeezed(needle)
+    return any(needle in text for text in forms.plain) or any(squeezed in text for text in forms.compact)
+
+
+def normalised(text: str) -> str:
+    return " ".join(unicodedata.normalize("NFC", text).translate(_MARKS).split())
+
+
+def _squeezed(text: str) -> str:
+    return "".join(normalised(text).split())
+
+
+def _shown(text: str) -> str:
+    return json.dumps(escape(text)[:160], ensure_ascii=False)

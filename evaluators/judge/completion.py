@@ -1,0 +1,71 @@
+"""A chat completion as it comes over the wire, read without trust in its form."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, TypeGuard
+
+from evaluators.judge.errors import JudgeError, JudgeErrorType
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    input_tokens: int
+    cached_input_tokens: int
+    output_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    content: str
+    finish_reason: str | None
+    usage: Usage | None
+    """None: the endpoint does not say."""
+    refused: bool
+    """The model or a content filter declined to answer."""
+
+
+def read_completion(body: bytes) -> Completion:
+    """Raises `JudgeError` (`server_error`) for what is no chat completion."""
+    try:
+        completion = json.loads(body)
+        choice = completion["choices"][0]
+        message = choice["message"]
+        finish_reason, content, refusal = choice.get("finish_reason"), message.get("content"), message.get("refusal")
+    except (ValueError, RecursionError, LookupError, TypeError, AttributeError) as err:
+        raise JudgeError(
+            JudgeErrorType.SERVER_ERROR,
+            "The judge answered 200 with something that is no chat completion: check that base_url ends in /v1.",
+        ) from err
+    return Completion(
+        content=_text(content),
+        finish_reason=finish_reason if isinstance(finish_reason, str) else None,
+        usage=_usage(completion.get("usage")),
+        refused=finish_reason == "content_filter" or bool(refusal and not content),
+    )
+
+
+def _text(content: object) -> str:
+    """Some servers send a list of parts."""
+    if isinstance(content, str):
+        return content
+    if isinstance(content, list):
+        return "".join(str(part.get("text", "")) for part in content if isinstance(part, Mapping))
+    return ""
+
+
+def _usage(usage: Any) -> Usage | None:
+    if not isinstance(usage, Mapping):
+        return None
+    prompt, output = usage.get("prompt_tokens"), usage.get("completion_tokens")
+    if not _is_count(prompt) or not _is_count(output):
+        return None
+    details = usage.get("prompt_tokens_details")
+    cached = details.get("cached_tokens") if isinstance(details, Mapping) else None
+    return Usage(prompt, min(prompt, cached) if _is_count(cached) else 0, output)
+
+
+def _is_count(value: object) -> TypeGuard[int]:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0

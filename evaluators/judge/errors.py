@@ -1,0 +1,85 @@
+"""How asking a judge can fail. None of it is ever a score.
+
+JudgeError                no usable answer; carries its type, whether it may succeed later, and what it cost
+UnusableAnswerError       one answer that cannot be used; it is repaired once before it becomes a JudgeError
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from evaluators.verdict import JudgeInfo
+
+
+class JudgeErrorType(StrEnum):
+    """Low-cardinality names, as they stand in `error.type` and in metrics."""
+
+    TIMEOUT = "timeout"
+    """The deadline passed."""
+    RATE_LIMITED = "rate_limited"
+    QUOTA_EXHAUSTED = "quota_exhausted"
+    SERVER_ERROR = "server_error"
+    CONNECTION = "connection"
+    UNAUTHORIZED = "unauthorized"
+    REJECTED = "rejected"
+    """The endpoint does not take the request, in any form that we know."""
+    TOO_LONG = "too_long"
+    """The request is over the model's context."""
+    REFUSED = "refused"
+    """The model or a content filter declined to answer."""
+    MALFORMED = "malformed"
+    TRUNCATED = "truncated"
+    EVIDENCE = "evidence"
+    """The answer cites what is not in the conversation."""
+    JUDGE_DOWN = "judge_down"
+    """The circuit is open, or the judge is shut down: nothing was sent."""
+
+    @property
+    def retryable(self) -> bool:
+        """The same unit may get an answer later."""
+        return self in _RETRYABLE
+
+    @property
+    def transient(self) -> bool:
+        """Worth another attempt within the same deadline."""
+        return self in _TRANSIENT
+
+    @property
+    def means_down(self) -> bool:
+        """Counts towards opening the circuit."""
+        return self in _MEANS_DOWN
+
+
+_TRANSIENT = frozenset(
+    {JudgeErrorType.TIMEOUT, JudgeErrorType.RATE_LIMITED, JudgeErrorType.SERVER_ERROR, JudgeErrorType.CONNECTION}
+)
+_RETRYABLE = _TRANSIENT | {JudgeErrorType.QUOTA_EXHAUSTED, JudgeErrorType.UNAUTHORIZED, JudgeErrorType.JUDGE_DOWN}
+_MEANS_DOWN = frozenset(
+    {
+        JudgeErrorType.TIMEOUT,
+        JudgeErrorType.SERVER_ERROR,
+        JudgeErrorType.CONNECTION,
+        JudgeErrorType.UNAUTHORIZED,
+        JudgeErrorType.QUOTA_EXHAUSTED,
+    }
+)
+
+
+class JudgeError(Exception):
+    """The message never holds content or secrets."""
+
+    def __init__(self, error_type: JudgeErrorType, message: str, *, retry_after_s: float | None = None) -> None:
+        super().__init__(message)
+        self.error_type = error_type
+        self.retry_after_s = retry_after_s
+        self.info: JudgeInfo | None = None
+        """What was spent before it failed; set by the judge."""
+
+
+class UnusableAnswerError(Exception):
+    """`problem` is a sentence for the judge, which gets one try to put it right."""
+
+    def __init__(self, problem: str, *, error_type: JudgeErrorType = JudgeErrorType.MALFORMED) -> None:
+        super().__init__(problem)
+        self.problem = problem
+        self.error_type = error_type

@@ -1,0 +1,29 @@
+"""Keeps the judge's instructions out of verdicts: text of a conversation may ask a judge to recite them.
+
+An answer leaks when it holds the record's mark, or a run of words of the instructions that the conversation itself does
+not hold.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+_RUN = 12
+"""Words in a row; shorter runs are how anyone talks about the question."""
+_WORD = re.compile(r"\w+")
+
+
+def leaks(texts: Iterable[str], *, mark: str, instructions: str, record: str) -> bool:
+    told = set(_runs(instructions))
+    return any(mark in text or any(run in told and run not in _joined(record) for run in _runs(text)) for text in texts)
+
+
+def _runs(text: str) -> Iterator[str]:
+    words = _WORD.findall(text.lower())
+    for start in range(len(words) - _RUN + 1):
+        yield " ".join(words[start : start + _RUN])
+
+
+def _joined(text: str) -> str:
+    return " ".join(_WORD.findall(text.lower()))
