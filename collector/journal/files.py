@@ -97,7 +97,7 @@ _BUFFERS_PER_CALL = 1000
 
 
 def write_all(files: Files, fd: int, buffers: Sequence[Buffer], *, offset: int) -> int:
-    """Write every buffer and return the offset behind the last one; on OSError, what is behind `offset` is unknown."""
+    """Write every buffer; the offset after the last one. After an OSError, anything may stand from `offset` on."""
     first = 0
     rest: Buffer | None = None
     while first < len(buffers) or rest is not None:

@@ -11,7 +11,7 @@ from collector.journal.segment import SEGMENT_HEADER_BYTES, list_segments, read_
 
 
 def find_record(directory: Path, position: Position, *, files: Files) -> RecordHeader | None:
-    """The first record at or behind a record boundary; None where there is none or it cannot be read."""
+    """The first record at or after a record boundary; None where there is none or it cannot be read."""
     for number in list_segments(directory):
         if number < position.segment:
             continue
@@ -26,7 +26,7 @@ def find_record(directory: Path, position: Position, *, files: Files) -> RecordH
 
 
 def _record_at(path: Path, offset: int, *, files: Files) -> tuple[RecordHeader | None, int]:
-    """The header, and the file's size (0 where there is nothing at or behind the offset)."""
+    """The header, and the file's size (0 where there is nothing from the offset on)."""
     fd = files.open(path)
     try:
         size = files.size(fd)

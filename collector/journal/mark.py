@@ -1,7 +1,7 @@
 """The mark: how far a reader in another process may read.
 
 A record that is written but not yet synced looks like any other: its checks hold. If a reader took it and committed
-the position behind it, a failed write that is truncated back, or a power loss, could take the bytes back, and new
+the position after it, a failed write that is truncated back, or a power loss, could take the bytes back, and new
 bytes at the same offsets would never be read. Three rules exclude that:
 
 1. The writer publishes the end of what is synced in the file `mark`, after each fdatasync and before it acknowledges;
@@ -11,7 +11,7 @@ bytes at the same offsets would never be read. Three rules exclude that:
    was written, so a reader that starts before the writer is safe with it.
 3. A writer never appends to a segment that it finds: each start, and each failed sync, begins a new segment with a
    number above everything seen (segments, mark, cursors, files set aside). Offsets are therefore reused only within
-   one writer's life and only behind the mark, and a cursor is never ahead of bytes that come later.
+   one writer's life and only beyond the mark, and a cursor is never ahead of bytes that come later.
 
 A segment with a number below the mark's is finished and may be read to the end of its file.
 """

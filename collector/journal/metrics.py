@@ -57,7 +57,9 @@ class JournalMetrics:
         self.disk_bytes = Gauge("adhere_journal_disk_bytes", "Bytes of all segments.", registry=registry)
         self.segments = Gauge("adhere_journal_segments", "Segments on disk.", registry=registry)
         self.deleted_segments = Counter(
-            "adhere_journal_deleted_segments_total", "Segments deleted behind all cursors.", registry=registry
+            "adhere_journal_deleted_segments_total",
+            "Segments deleted once all cursors had passed them.",
+            registry=registry,
         )
         self.oldest_unread_seconds = Gauge(
             "adhere_journal_oldest_unread_seconds",

@@ -42,7 +42,7 @@ class OpenSegment:
         self.header = header
         self.path = path
         self.end = SEGMENT_HEADER_BYTES
-        """Behind the last record that was written whole."""
+        """After the last record that was written whole."""
         self.synced_end = SEGMENT_HEADER_BYTES
         self.next_record_id = header.first_record_id
         self.synced_next_record_id = header.first_record_id
@@ -107,7 +107,7 @@ class OpenSegment:
         self.synced_next_record_id = self.next_record_id
 
     def take_back(self) -> None:
-        """Cut what a failed write left behind the last whole record."""
+        """Cut what a failed write left after the last whole record."""
         self._files.truncate(self._fd, self.end)
 
     def give_up(self, *, keep_unsynced: bool) -> None:
@@ -117,6 +117,8 @@ class OpenSegment:
                 self.end = self.synced_end
                 self.next_record_id = self.synced_next_record_id
             self._files.truncate(self._fd, self.end)
+            if keep_unsynced:
+                self._files.fdatasync(self._fd)
         except OSError:
             # Readers may then meet records that were never acknowledged, or a torn end: both are safe.
             pass

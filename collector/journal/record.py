@@ -5,7 +5,7 @@
 
 Both checks are xxh3-64 seeded with the segment's random salt, the header's also with its offset, and the tag comes
 from the salt too. So a record is valid at its own place only: neither bytes left from another file nor a record-
-like body that somebody sends can pass for one when reading resumes behind damage. The header has its own check so
+like body that somebody sends can pass for one when reading resumes after damage. The header has its own check so
 that a damaged payload costs one record and no search. Ids count up by one over the whole journal: a jump is the
 exact number of lost records.
 """

@@ -38,7 +38,7 @@ class RecoveredJournal:
     sizes: dict[int, int]
     """Bytes of each finished segment, by number."""
     end: Position
-    """Behind the last record."""
+    """After the last record."""
     next_segment: int
     next_record_id: int
 

@@ -49,7 +49,7 @@ class SegmentScan:
         self._window_start = 0
 
     def step(self, offset: int, *, end: int) -> FoundRecord | Damage | None:
-        """What is at `offset`, reading nothing at or behind `end`."""
+        """What is at `offset`, reading nothing from `end` on."""
         if offset >= end:
             return None
         try:
@@ -78,7 +78,7 @@ class SegmentScan:
         return Damage(offset, found, reason)
 
     def _unreadable(self, offset: int, end: int) -> Damage:
-        """Step over one bad sector and look for the next header behind it."""
+        """Step over one bad sector and look for the next header after it."""
         found = self._find_header(_sector_end(offset), end)
         return Damage(offset, end if found is None else found, "unreadable")
 
@@ -88,16 +88,16 @@ class SegmentScan:
             try:
                 data = self._files.pread(self._fd, min(_WINDOW_BYTES, end - position), position)
                 # A key may lie across two windows.
-                behind = position + len(data) - len(self._key) + 1
+                after = position + len(data) - len(self._key) + 1
             except OSError:
-                behind = _sector_end(position)
-                data = self._sector(position, min(behind, end))
+                after = _sector_end(position)
+                data = self._sector(position, min(after, end))
             found = self._header_in(data, position, end)
             if found is not None:
                 return found
-            if behind <= position:
+            if after <= position:
                 return None
-            position = behind
+            position = after
         return None
 
     def _sector(self, start: int, end: int) -> bytes:

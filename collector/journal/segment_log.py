@@ -86,6 +86,7 @@ class SegmentLog:
             try:
                 self._recover()
             except BaseException:
+                self._mark.close()
                 self._lock.release()
                 raise
         except OSError as err:
@@ -101,7 +102,7 @@ class SegmentLog:
     def append(self, entries: Sequence[Entry]) -> Sequence[Position]:
         """All or none. Raises JournalFullError or JournalUnavailableError."""
         needed = sum(entry.max_stored_bytes for entry in entries)
-        if self.disk_bytes + needed > self._settings.max_bytes:
+        if self.disk_bytes + needed + SEGMENT_HEADER_BYTES > self._settings.max_bytes:
             self._is_short_of_space = True
             raise full_error(self._settings)
         segment = self._segment_for(needed)

@@ -8,6 +8,7 @@ check.
 
 from __future__ import annotations
 
+import contextlib
 import struct
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,7 +32,7 @@ _READ_TRIES = 3
 class Slot:
     position: Position
     next_record_id: int
-    """Id of the first record at or behind the position; 0: not known."""
+    """Id of the first record at or after the position; 0: not known."""
     written_ns: int
     sequence: int = 0
 
@@ -65,12 +66,10 @@ class SlotFile:
             self._fd = self._files.open(self._path, writable=True)
         except FileNotFoundError:
             self._fd = self._files.create(self._path)
-        missing = _OFFSETS[-1] + _SLOT_BYTES - self._files.size(self._fd)
-        if missing > 0:
-            end = self._files.size(self._fd)
-            write_all(self._files, self._fd, [bytes(missing)], offset=end)
-            self._files.fdatasync(self._fd)
-            self._files.sync_directory(self._path.parent)
+        # A full disk is when readers are needed most: without the space the file serves all the same, until a store
+        # finds none.
+        with contextlib.suppress(OSError):
+            self._take_space(self._fd)
 
     def open_readable(self) -> bool:
         """False where there is no file to read yet."""
@@ -116,6 +115,14 @@ class SlotFile:
         if self._fd is not None:
             self._files.close(self._fd)
             self._fd = None
+
+    def _take_space(self, fd: int) -> None:
+        size = self._files.size(fd)
+        missing = _OFFSETS[-1] + _SLOT_BYTES - size
+        if missing > 0:
+            write_all(self._files, fd, [bytes(missing)], offset=size)
+            self._files.fdatasync(fd)
+            self._files.sync_directory(self._path.parent)
 
     def _load_once(self, fd: int) -> SlotState:
         newest: Slot | None = None

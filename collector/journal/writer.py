@@ -157,7 +157,7 @@ class JournalWriter:
         if self._thread is None or self._is_closing:
             self._metrics.refused.labels("closing").inc()
             raise self._closed_error()
-        if size + SEGMENT_HEADER_BYTES > settings.max_bytes or size >= 2**32:
+        if size + 2 * SEGMENT_HEADER_BYTES > settings.max_bytes or size >= 2**32:
             self._metrics.refused.labels("too_large").inc()
             raise RequestTooLargeError(
                 f"Request of {size} bytes can never fit the journal's {settings.max_bytes} bytes; "
@@ -178,7 +178,8 @@ class JournalWriter:
             raise full_error(settings)
 
     def _has_room(self, size: int) -> bool:
-        return self._disk_bytes + self._in_flight_bytes + size <= self._settings.max_bytes
+        needed = self._in_flight_bytes + size + SEGMENT_HEADER_BYTES
+        return self._disk_bytes + needed <= self._settings.max_bytes
 
     async def _open_log(self) -> None:
         opening = asyncio.ensure_future(asyncio.to_thread(self._log.open))
