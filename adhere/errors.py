@@ -14,6 +14,10 @@ class UsageError(AdhereError):
     """One or more sentences for the person at the terminal; the command ends with exit code 2."""
 
 
+class CommandError(AdhereError):
+    """One sentence for the person at the terminal; the command ends with exit code 1."""
+
+
 class ConfigError(UsageError):
     """Every problem found in the configuration, each one sentence with the path of its key."""
 

@@ -1,0 +1,64 @@
+"""The `adhere` command. A command's module is imported when the command runs, so that each starts quickly."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from importlib.metadata import version
+from typing import Annotated, Any
+
+import click
+import typer
+from typer.core import TyperGroup
+
+_COMMANDS: Mapping[str, str] = {
+    "run": "Run the sidecar: receive, relay, judge, give the scores back.",
+    "demo": "See it work: the real sidecar on recorded conversations, in a temporary folder.",
+    "reconstruct": "Rebuild the conversations in recorded telemetry.",
+    "evaluate": "Judge the conversations in recorded telemetry.",
+    "explain": "Say what is known about one conversation, and why it was or was not judged.",
+    "replay": "Send recorded telemetry to any OTLP endpoint.",
+    "config": "Check a configuration, or print its JSON schema.",
+}
+"""Name and first line of help; each is a module of this package with an `app`."""
+
+
+class _LazyCommands(TyperGroup):
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> Any:  # noqa: ARG002 - click's signature
+        if cmd_name not in _COMMANDS:
+            return None
+        return typer.main.get_command(import_module(f"adhere.cli.{cmd_name}").app)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - same
+        with formatter.section("Commands"):
+            formatter.write_dl(list(_COMMANDS.items()))
+
+
+app = typer.Typer(
+    name="adhere",
+    cls=_LazyCommands,
+    help="Judges the adherence of live LLM agents from the OpenTelemetry data they already send.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _show_version(value: bool) -> None:  # noqa: FBT001 - typer's form of a callback
+    if value:
+        typer.echo(f"adhere {version('adhere')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    _: Annotated[
+        bool | None, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version.")
+    ] = None,
+) -> None:
+    pass

@@ -1,0 +1,41 @@
+"""`adhere config`: check a configuration, print its JSON schema."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(
+    help="Check a configuration, or print its JSON schema.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+@app.command()
+def check(
+    file: Annotated[Path | None, typer.Argument(help="The YAML configuration; without it, the defaults.")] = None,
+) -> None:
+    """Say whether a configuration holds, with every problem at once. Opens no port and writes nothing."""
+    from adhere.config import load_config  # noqa: PLC0415 - the schema does not need the rest
+    from adhere.run.plan import check_plan  # noqa: PLC0415
+
+    config = load_config(file)
+    for line in check_plan(config):
+        typer.echo(line)
+    typer.echo(f"{file or 'The default configuration'} holds.")
+
+
+@app.command()
+def schema() -> None:
+    """Print the JSON schema of the configuration, for editors."""
+    from adhere.config import config_schema  # noqa: PLC0415 - quick start
+
+    json.dump(config_schema(), sys.stdout, indent=2)
+    sys.stdout.write("\n")

@@ -1,0 +1,82 @@
+"""The folder that holds everything durable, and who is where in it."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from adhere.errors import UsageError
+
+_MAX_SOCKET_PATH = 100
+"""Unix sockets have room for about 104 bytes of path."""
+
+
+@dataclass(frozen=True, slots=True)
+class Addresses:
+    """Where a running Adhere listens; ports are the real ones, also where the configuration says 0."""
+
+    grpc: str | None = None
+    http: str | None = None
+    telemetry: str | None = None
+
+
+class DataDir:
+    """Created with mode 0700 on first use, since conversations are in it."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.journal = path / "journal"
+        self.dead_letters = path / "dead-letters"
+        self.conversations = path / "conversations.db"
+        self.verdicts = path / "verdicts.db"
+        self.outbox = path / "outbox.db"
+        self._addresses = path / "addresses.json"
+        self._fence_secret = path / "fence.key"
+
+    def create(self) -> None:
+        try:
+            self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as err:
+            raise UsageError(
+                f"The data folder {self.path} cannot be made: {err.strerror}; set data_dir to one that can."
+            ) from err
+        if not os.access(self.path, os.W_OK | os.X_OK):
+            raise UsageError(f"The data folder {self.path} is not writable; change its owner, or set data_dir.")
+
+    @property
+    def evaluator_socket(self) -> Path:
+        """Where the evaluator serves its metrics to the collector."""
+        path = self.path / "evaluator.sock"
+        if len(os.fsencode(path)) > _MAX_SOCKET_PATH:
+            raise UsageError(f"The path of the data folder {self.path} is too long for a socket in it; set data_dir.")
+        return path
+
+    def fence_secret(self) -> bytes:
+        """Made once an installation: judge requests stay the same across restarts, and nobody can guess the fence."""
+        try:
+            return self._fence_secret.read_bytes()
+        except FileNotFoundError:
+            pass
+        temporary = self._fence_secret.with_suffix(f".{os.getpid()}")
+        temporary.touch(mode=0o600)
+        temporary.write_bytes(secrets.token_bytes(32))
+        temporary.replace(self._fence_secret)
+        return self._fence_secret.read_bytes()
+
+    def write_addresses(self, addresses: Addresses) -> None:
+        temporary = self._addresses.with_suffix(f".{os.getpid()}")
+        temporary.write_text(json.dumps(asdict(addresses)))
+        temporary.replace(self._addresses)
+
+    def read_addresses(self) -> Addresses | None:
+        """None: no collector runs here, or none is ready yet."""
+        try:
+            return Addresses(**json.loads(self._addresses.read_text()))
+        except (FileNotFoundError, ValueError, TypeError):
+            return None
+
+    def clear_addresses(self) -> None:
+        self._addresses.unlink(missing_ok=True)
