@@ -46,6 +46,8 @@ class Asking(Generic[A]):
     question: Callable[[Unit, Record], str]
     conclude: Callable[[A, Unit, Record], Judgement]
     """Raises `UnusableAnswerError` for an answer that contradicts itself, or cites what is not there."""
+    repeatable: str = ""
+    """What stands in the question and may stand in the answer, such as a configured role."""
 
 
 async def ask(asking: Asking[A], unit: Unit, judge: Judge | None) -> Judgement:
@@ -62,7 +64,7 @@ async def ask(asking: Asking[A], unit: Unit, judge: Judge | None) -> Judgement:
         judgement = asking.conclude(decode_answer(content, asking.answer_type), unit, record)
         instructions = f"{question.frame}\n{question.text}"
         texts = [judgement.reason, *_strings(judgement.details)]
-        if leaks(texts, mark=record.mark, instructions=instructions, record=record.text):
+        if leaks(texts, mark=record.mark, instructions=instructions, known=f"{record.text}\n{asking.repeatable}"):
             raise UnusableAnswerError("It repeated your instructions or the mark of the record.")
         return judgement
 

@@ -1,7 +1,7 @@
 """Keeps the judge's instructions out of verdicts: text of a conversation may ask a judge to recite them.
 
-An answer leaks when it holds the record's mark, or a run of words of the instructions that the conversation itself does
-not hold.
+An answer leaks when it holds the record's mark, or a run of words of the instructions that does not also stand in what
+is `known`: the conversation itself, and a configured role.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ _RUN = 12
 _WORD = re.compile(r"\w+")
 
 
-def leaks(texts: Iterable[str], *, mark: str, instructions: str, record: str) -> bool:
+def leaks(texts: Iterable[str], *, mark: str, instructions: str, known: str) -> bool:
     told = set(_runs(instructions))
-    return any(mark in text or any(run in told and run not in _joined(record) for run in _runs(text)) for text in texts)
+    return any(mark in text or any(run in told and run not in _joined(known) for run in _runs(text)) for text in texts)
 
 
 def _runs(text: str) -> Iterator[str]:

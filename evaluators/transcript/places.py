@@ -56,6 +56,11 @@ class Place:
     pinned: bool = False
     """Shortened last: system prompt, user input, errors."""
 
+    @property
+    def is_agents(self) -> bool:
+        """The agent's own words or call."""
+        return self.at.endswith(".answer") or self.words.startswith(("message", "call"))
+
 
 def places_of(conversation: Conversation) -> Iterator[Place]:
     if conversation.system_instructions:

@@ -35,6 +35,8 @@ class Record:
     coverage: float
     tokens: int
     """An estimate."""
+    agent_turns: tuple[int, ...]
+    """Turns of which at least one word or call of the agent is shown."""
 
 
 def record_of(conversation: Conversation, *, fence: Fence, max_tokens: int) -> Record:
@@ -45,7 +47,7 @@ def record_of(conversation: Conversation, *, fence: Fence, max_tokens: int) -> R
     ]
     view = view_of(places, max_tokens=max_tokens)
     text = write(view, mark=mark)
-    return Record(mark, text, view.coverage, estimate_tokens(text))
+    return Record(mark, text, view.coverage, estimate_tokens(text), _agent_turns(view))
 
 
 def write(view: View, *, mark: str) -> str:
@@ -69,6 +71,15 @@ def end_line(mark: str) -> str:
 def quoted(text: str) -> str:
     """Text as content lines, for what a question must show."""
     return "\n".join("| " + line for line in lines_of(text))
+
+
+def _agent_turns(view: View) -> tuple[int, ...]:
+    turns = {
+        item.place.turn
+        for item in view.items
+        if isinstance(item, Shown) and item.place.is_agents and (item.head or item.tail)
+    }
+    return tuple(sorted(turn for turn in turns if turn is not None))
 
 
 def _place(shown: Shown, mark: str) -> list[str]:

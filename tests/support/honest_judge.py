@@ -56,8 +56,10 @@ def _task(record: Record, turn: int | None) -> dict[str, object]:
 def _skipped_steps(record: Record) -> Iterator[tuple[Place, str]]:
     """Calls without the call that the system prompt requires before them, and the name of the latter."""
     system = record.find("system")
+    prompt = system.content if system else ""
     names = {_tool(place) for place in record.places if place.words.startswith("call")} | set(_defined(record))
-    rules = list(_order_rules(system.content if system else "", names))
+    names |= set(re.findall(r"\b[a-z]+(?:_[a-z]+)+\b", prompt))
+    rules = list(_order_rules(prompt, names))
     passed: set[str] = set()
     calls: dict[str, str] = {}
     for place in record.places:

@@ -1,0 +1,1 @@
+"""Conversation completeness: which of the user's intentions were satisfied?"""

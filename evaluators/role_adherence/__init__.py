@@ -1,0 +1,1 @@
+"""Role adherence: did the agent stay in its role, turn by turn?"""
