@@ -58,7 +58,7 @@ def _inflate_zlib(data: bytes, *, wbits: int, max_bytes: int) -> bytes:
         decompressor = isal_zlib.decompressobj(wbits=wbits)
         try:
             member = decompressor.decompress(data, left + 1)
-        except igzip_lib.IsalError as err:
+        except igzip_lib.IsalError as err:  # type: ignore[misc]  # The stubs say it is an instance.
             raise _broken() from err
         if len(member) > left:
             raise _too_large(max_bytes)

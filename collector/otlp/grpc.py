@@ -1,0 +1,141 @@
+"""OTLP over gRPC: the Export methods of the trace, logs and metrics services.
+
+Messages pass as bytes, without protobuf classes. Every method is served as one that reads its requests itself, though
+OTLP's clients send exactly one: so a caller without a token, or one too many, is answered before its message is read.
+The size limit, gzip and HTTP/2's own protections are gRPC's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import grpc
+import grpc.aio
+import structlog
+
+from collector.errors import MalformedRequestError, PermanentError, RetryableError
+from collector.otlp.access import BearerCheck, check_bind
+from collector.otlp.intake import Intake
+from collector.otlp.rpc_status import status_protobuf
+from collector.otlp.settings import GrpcReceiverSettings, ReceiverLimits
+from collector.otlp.status import WireStatus, wire_status
+from collector.otlp.tls import grpc_credentials
+from collector.telemetry.records import Signal
+
+log = structlog.get_logger(__name__)
+
+TRANSPORT = "grpc"
+
+_SERVICES = {
+    Signal.TRACES: "opentelemetry.proto.collector.trace.v1.TraceService",
+    Signal.LOGS: "opentelemetry.proto.collector.logs.v1.LogsService",
+    Signal.METRICS: "opentelemetry.proto.collector.metrics.v1.MetricsService",
+}
+_SUCCESS = b""
+"""An empty Export*ServiceResponse: partial_success stays unset on full success."""
+
+
+class GrpcReceiver:
+    def __init__(self, settings: GrpcReceiverSettings, *, intake: Intake) -> None:
+        self.settings = settings
+        self._intake = intake
+        self._bearer = BearerCheck(settings.bearer_token)
+        self._server: grpc.aio.Server | None = None
+        self._is_stopped = False
+        self._port = settings.port
+
+    @property
+    def port(self) -> int:
+        """The port it listens on, once started."""
+        return self._port
+
+    async def start(self) -> None:
+        """Listen. A second call does nothing; RuntimeError says that the port is taken."""
+        if self._server is not None:
+            return
+        settings = self.settings
+        check_bind(settings, transport=TRANSPORT)
+        server = grpc.aio.server(options=_options(settings, self._intake.limits))
+        for signal, service in _SERVICES.items():
+            handler: Any = grpc.stream_unary_rpc_method_handler(self._method(signal))
+            server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(service, {"Export": handler}),))
+        address = f"[{settings.host}]:{settings.port}" if ":" in settings.host else f"{settings.host}:{settings.port}"
+        if settings.tls is None:
+            self._port = server.add_insecure_port(address)
+        else:
+            self._port = server.add_secure_port(address, grpc_credentials(settings.tls))
+        await server.start()
+        self._server = server
+        log.info("receiver started", transport=TRANSPORT, host=settings.host, port=self._port)
+
+    async def shutdown(self, deadline_s: float) -> None:
+        """Stop accepting, answer what is in flight within the time, then cancel what is left."""
+        if self._server is None or self._is_stopped:
+            return
+        self._is_stopped = True
+        await self._server.stop(deadline_s)
+        log.info("receiver stopped", transport=TRANSPORT)
+
+    def _method(self, signal: Signal) -> Any:
+        async def export(messages: AsyncIterator[bytes], context: grpc.aio.ServicerContext[bytes, bytes]) -> bytes:
+            try:
+                await self._export(signal, messages, context)
+            except (PermanentError, RetryableError) as err:
+                await self._refuse(err, context)
+            except grpc.RpcError:
+                raise
+            except Exception as err:  # A supervision point: one request that fails must not stop the service.
+                log.exception("request failed", transport=TRANSPORT)
+                await self._refuse(err, context)
+            return _SUCCESS
+
+        return export
+
+    async def _export(
+        self, signal: Signal, messages: AsyncIterator[bytes], context: grpc.aio.ServicerContext[bytes, bytes]
+    ) -> None:
+        self._bearer.check(_authorization(context))
+        with self._intake.admission.admit() as ticket:
+            body = await anext(messages, None)
+            if body is None:
+                raise MalformedRequestError("The call ended without a request; send one message.")
+            ticket.resize(len(body))
+            await self._intake.take(signal, body, ticket=ticket, transport=TRANSPORT)
+
+    async def _refuse(self, error: Exception, context: grpc.aio.ServicerContext[bytes, bytes]) -> None:
+        status = wire_status(error)
+        self._intake.metrics.count_refused(TRANSPORT, status)
+        await context.abort(status.grpc_code, status.message, trailing_metadata=_details(status))
+
+
+def _details(status: WireStatus) -> tuple[tuple[str, bytes], ...]:
+    """RetryInfo travels in the status details."""
+    return () if status.retry_delay_s is None else (("grpc-status-details-bin", status_protobuf(status)),)
+
+
+def _authorization(context: grpc.aio.ServicerContext[bytes, bytes]) -> bytes | None:
+    for key, value in context.invocation_metadata() or ():
+        if key == "authorization":
+            return value.encode() if isinstance(value, str) else value
+    return None
+
+
+def _options(settings: GrpcReceiverSettings, limits: ReceiverLimits) -> list[tuple[str, int]]:
+    return [
+        ("grpc.max_receive_message_length", limits.max_request_bytes),
+        ("grpc.max_metadata_size", settings.max_metadata_bytes),
+        ("grpc.absolute_max_metadata_size", settings.max_metadata_bytes),
+        ("grpc.max_concurrent_streams", settings.max_streams_per_connection),
+        ("grpc.max_allowed_incoming_connections", limits.max_connections),
+        ("grpc.max_connection_idle_ms", _milliseconds(settings.idle_timeout_s)),
+        ("grpc.keepalive_time_ms", _milliseconds(settings.keepalive_s)),
+        ("grpc.keepalive_permit_without_calls", 1),
+        ("grpc.http2.min_ping_interval_without_data_ms", _milliseconds(settings.min_ping_interval_s)),
+        # Two processes on one port would each get a part of the traffic, unnoticed.
+        ("grpc.so_reuseport", 0),
+    ]
+
+
+def _milliseconds(seconds: float) -> int:
+    return int(seconds * 1000)
