@@ -38,6 +38,18 @@ class ExportMetrics:
         self.crashes = Counter(
             "adhere_export_crashes", "Errors that an exporter should not have raised.", ["exporter"], registry=registry
         )
+        self.rejected = Counter(
+            "adhere_export_rejected",
+            "Items that the destination rejected in a partial success, which may not be sent again.",
+            ["exporter"],
+            registry=registry,
+        )
+        self.push_failures = Counter(
+            "adhere_export_push_failures",
+            "Pushes of metrics that failed; the next one makes them good.",
+            ["exporter"],
+            registry=registry,
+        )
         self._backlog_rows = Gauge(
             "adhere_export_backlog_verdicts", "Verdicts that wait for the destination.", ["exporter"], registry=registry
         )

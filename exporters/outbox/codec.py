@@ -8,19 +8,16 @@ visibly: evaluator details first, then evidence, then the reason.
 from __future__ import annotations
 
 import dataclasses
-import math
-from collections.abc import Mapping
 
 import msgspec
 
 from collector.errors import PermanentError
 from evaluators.verdict import Evidence, Verdict
+from exporters.plain import placeholder, plain_json
 from exporters.text import clean_text
 
 VERSION = 1
-_MAX_DEPTH = 32
 _TRUNCATED = {"truncated": True}
-_INT64 = 2**63
 
 
 class UndecodableVerdictError(PermanentError):
@@ -59,42 +56,8 @@ def decode_verdict(body: bytes) -> Verdict:
 
 
 def _encode(verdict: Verdict) -> bytes:
-    builtins = msgspec.to_builtins(verdict, enc_hook=_placeholder)
+    builtins = msgspec.to_builtins(verdict, enc_hook=placeholder)
     return msgspec.json.encode({"v": VERSION, "verdict": plain_json(builtins)})
-
-
-def plain_json(value: object, *, depth: int = 0) -> object:
-    """The nearest value that JSON has."""
-    if depth > _MAX_DEPTH:
-        return "[nested too deep]"
-    match value:
-        case None | bool():
-            return value
-        case str():
-            return _valid_text(value)
-        case int():
-            return value if -_INT64 <= value < 2 * _INT64 else str(value)
-        case float():
-            return value if math.isfinite(value) else None
-        case Mapping():
-            return {_valid_text(str(key)): plain_json(item, depth=depth + 1) for key, item in value.items()}
-        case list() | tuple() | set() | frozenset():
-            return [plain_json(item, depth=depth + 1) for item in value]
-        case _:
-            return _placeholder(value)
-
-
-def _valid_text(text: str) -> str:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode(errors="replace").decode()
-    return text
-
-
-def _placeholder(value: object) -> str:
-    """Never the value's own text: it may hold anything."""
-    return f"[{type(value).__name__}]"
 
 
 def _shorten(evidence: Evidence) -> Evidence:

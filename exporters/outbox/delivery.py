@@ -4,6 +4,7 @@
   while it fails, ever smaller batches probe it, and once it answers they grow again.
 - A batch that it refuses for good is split until the refused verdict is alone; that one becomes a dead letter and the
   others are delivered. The same happens to one on which the exporter itself breaks.
+- Refused credentials say nothing about a verdict: it waits as in an outage.
 - A try is over at its deadline. One destination's waiting is never another's.
 """
 
@@ -17,7 +18,7 @@ from typing import Any
 import structlog
 
 from collector.clock import Clock
-from collector.errors import PermanentError, RetryableError
+from collector.errors import PermanentError, RetryableError, UnauthenticatedError
 from exporters.crash import log_crash
 from exporters.errors import OutboxUnavailableError, PartialExportError
 from exporters.exporter import Exporter
@@ -144,6 +145,8 @@ class Delivery:
         work = self._exporter.export([item.verdict for item in part])
         try:
             await run_within(self._clock, self._policy.timeout_s, work)
+        except UnauthenticatedError as err:
+            raise RetryableError(str(err)) from err
         except TimeoutError as err:
             raise RetryableError(f"The exporter gave no answer within {self._policy.timeout_s:g} s.") from err
 
