@@ -140,4 +140,5 @@ def shown_url(url: str) -> str:
 def _name(url: str) -> str:
     """Host, port and path in letters, digits and '-': fit for a file name and a metric label."""
     parts = urlsplit(url)
-    return re.sub(r"[^A-Za-z0-9.]+", "-", f"{parts.netloc}{parts.path}").strip("-.") or "destination"
+    slug = re.sub(r"[^A-Za-z0-9.]+", "-", f"{parts.netloc}{parts.path}").strip("-.")
+    return slug[:80] or "destination"
