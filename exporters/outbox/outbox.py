@@ -78,8 +78,8 @@ class Outbox:
         for name in self._destinations:
             self._watch(name)
 
-    async def put(self, verdict: Verdict) -> bool:
-        """Make a verdict durable for every destination; False if its id is known. Raises OutboxUnavailableError."""
+    async def put(self, verdict: Verdict) -> None:
+        """Make a verdict durable for every destination, unless its id is known. Raises OutboxUnavailableError."""
         body = encode_verdict(verdict, max_bytes=self._limits.max_verdict_bytes)
         async with self._slots:
             future: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
@@ -88,7 +88,6 @@ class Outbox:
                 self._commit_waiting()
             added = await future
         (self._metrics.accepted if added else self._metrics.duplicates).inc()
-        return added
 
     async def claim(
         self, destination: str, *, max_rows: int, max_bytes: int, max_wait_s: float
