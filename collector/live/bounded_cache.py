@@ -1,0 +1,50 @@
+"""A cache with a bound in bytes: what was used longest ago goes first."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import Generic, TypeVar
+
+KeyT = TypeVar("KeyT")
+ValueT = TypeVar("ValueT")
+
+
+class BoundedCache(Generic[KeyT, ValueT]):
+    def __init__(self, *, max_bytes: int) -> None:
+        self._max_bytes = max_bytes
+        self._entries: OrderedDict[KeyT, tuple[ValueT, int]] = OrderedDict()
+        self._bytes = 0
+
+    @property
+    def bytes(self) -> int:
+        return self._bytes
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def get(self, key: KeyT) -> ValueT | None:
+        entry = self._entries.get(key)
+        if entry is None:
+            return None
+        self._entries.move_to_end(key)
+        return entry[0]
+
+    def put(self, key: KeyT, value: ValueT, *, size: int) -> None:
+        """An entry larger than the whole cache is kept until the next one comes, so that a caller finds what it put."""
+        old = self._entries.pop(key, None)
+        if old is not None:
+            self._bytes -= old[1]
+        self._entries[key] = (value, size)
+        self._bytes += size
+        while self._bytes > self._max_bytes and len(self._entries) > 1:
+            _, (_, gone) = self._entries.popitem(last=False)
+            self._bytes -= gone
+
+    def discard(self, key: KeyT) -> None:
+        entry = self._entries.pop(key, None)
+        if entry is not None:
+            self._bytes -= entry[1]
+
+    def clear(self) -> None:
+        self._entries.clear()
+        self._bytes = 0

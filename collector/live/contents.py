@@ -1,0 +1,174 @@
+"""Messages, message lists and whatever else repeats: each stored once, found by its content, freed with its last use.
+
+The digest that finds a content is over all of its bytes, so two sightings of one message that differ in anything are
+two contents, and what is read back is exactly what was written, whoever came first. A message list is a node: its last
+message and the node before it. A list of 400 turns that is replayed 400 times is 400 turns' worth of rows.
+
+Writes are collected and go to the database with `flush`, in the caller's transaction. Lists that were seen lately are
+known by identity (the decoder shares them), so replayed history costs nothing here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+from collections import Counter
+from collections.abc import Iterable
+
+from collector.live.bounded_cache import BoundedCache
+from collector.live.codec import References, encode_message, references_of
+from collector.operation import Chain
+
+_DIGEST_BYTES = 16
+_ENTRY_BYTES = 200
+"""What a cache entry takes beside its content, about."""
+
+
+class Contents:
+    """The writing side."""
+
+    def __init__(self, database: sqlite3.Connection, *, cache_bytes: int) -> None:
+        self._database = database
+        self._numbers: BoundedCache[bytes, int] = BoundedCache(max_bytes=cache_bytes // 4)
+        self._edges: BoundedCache[tuple[int, int], int] = BoundedCache(max_bytes=cache_bytes // 4)
+        self._chains: BoundedCache[int, tuple[Chain, int]] = BoundedCache(max_bytes=cache_bytes // 2)
+        self._new_contents: dict[int, tuple[bytes, bytes]] = {}
+        self._new_nodes: dict[int, tuple[int, int, int, bytes]] = {}
+        self._content_refs: Counter[int] = Counter()
+        self._node_refs: Counter[int] = Counter()
+        self._next_content = self._next("content")
+        self._next_node = self._next("node")
+        self.new_bytes = 0
+        """Bytes of new content since the start, for accounts of who brought how much."""
+
+    def content(self, data: bytes) -> int:
+        digest = hashlib.blake2b(data, digest_size=_DIGEST_BYTES).digest()
+        number = self._numbers.get(digest)
+        if number is None:
+            row = self._database.execute("SELECT id FROM content WHERE digest = ?", (digest,)).fetchone()
+            number = self._new_content(digest, data) if row is None else int(row[0])
+            self._numbers.put(digest, number, size=_ENTRY_BYTES)
+        return number
+
+    def chain(self, chain: Chain) -> int:
+        # From the end back to the first list that is known, then forward again.
+        unknown: list[Chain] = []
+        parent = 0
+        node: Chain | None = chain
+        while node is not None:
+            known = self._chains.get(id(node))
+            if known is not None:
+                parent = known[1]
+                break
+            unknown.append(node)
+            node = node.parent
+        for longer in reversed(unknown):
+            data = encode_message(longer.message)
+            parent = self._node(parent, self.content(data), longer)
+            # The entry holds the list itself, so that its identity cannot be taken by another one.
+            self._chains.put(id(longer), (longer, parent), size=len(data) + _ENTRY_BYTES)
+        return parent
+
+    def hold(self, references: References) -> None:
+        """A fragment that was really new holds these."""
+        self._content_refs.update(references.contents)
+        self._node_refs.update(references.nodes)
+
+    def flush(self) -> None:
+        """Write what is new, in the caller's transaction."""
+        content_refs, node_refs = self._content_refs, self._node_refs
+        write = self._database.executemany
+        contents = [(n, digest, content_refs.pop(n, 0), data) for n, (digest, data) in self._new_contents.items()]
+        write("INSERT INTO content (id, digest, refs, data) VALUES (?, ?, ?, ?)", contents)
+        nodes = [
+            (n, parent, content, node_refs.pop(n, 0), length, digest)
+            for n, (parent, content, length, digest) in self._new_nodes.items()
+        ]
+        write("INSERT INTO node (id, parent, content, refs, length, digest) VALUES (?, ?, ?, ?, ?, ?)", nodes)
+        write("UPDATE content SET refs = refs + ? WHERE id = ?", [(refs, n) for n, refs in content_refs.items()])
+        write("UPDATE node SET refs = refs + ? WHERE id = ?", [(refs, n) for n, refs in node_refs.items()])
+        self._forget_new()
+
+    def roll_back(self) -> None:
+        """The transaction failed: forget everything that may not be in the database."""
+        self._forget_new()
+        self.forget()
+        self._next_content = self._next("content")
+        self._next_node = self._next("node")
+
+    def forget(self) -> None:
+        self._numbers.clear()
+        self._edges.clear()
+        self._chains.clear()
+
+    def _node(self, parent: int, content: int, chain: Chain) -> int:
+        number = self._edges.get((parent, content))
+        if number is None:
+            row = None
+            if content not in self._new_contents and parent not in self._new_nodes:
+                row = self._database.execute(
+                    "SELECT id FROM node WHERE parent = ? AND content = ?", (parent, content)
+                ).fetchone()
+            number = self._new_node(parent, content, chain) if row is None else int(row[0])
+            self._edges.put((parent, content), number, size=_ENTRY_BYTES)
+        return number
+
+    def _new_content(self, digest: bytes, data: bytes) -> int:
+        number = self._next_content
+        self._next_content += 1
+        self._new_contents[number] = (digest, data)
+        self.new_bytes += len(data)
+        return number
+
+    def _new_node(self, parent: int, content: int, chain: Chain) -> int:
+        number = self._next_node
+        self._next_node += 1
+        self._new_nodes[number] = (parent, content, chain.length, chain.digest)
+        self._content_refs[content] += 1
+        if parent:
+            self._node_refs[parent] += 1
+        return number
+
+    def _forget_new(self) -> None:
+        self._new_contents = {}
+        self._new_nodes = {}
+        self._content_refs = Counter()
+        self._node_refs = Counter()
+
+    def _next(self, table: str) -> int:
+        (last,) = self._database.execute(f"SELECT max(id) FROM {table}").fetchone()  # noqa: S608 - our own constants
+        return int(last or 0) + 1
+
+
+def release(database: sqlite3.Connection, fragments: Iterable[bytes]) -> None:
+    """These fragments are gone: free what nobody holds any more, in the caller's transaction.
+
+    The caller forgets its caches: numbers may be used again.
+    """
+    content_refs: Counter[int] = Counter()
+    node_refs: Counter[int] = Counter()
+    for data in fragments:
+        references = references_of(data)
+        content_refs.update(references.contents)
+        node_refs.update(references.nodes)
+    while node_refs:
+        freed = _drop(database, "node", "parent, content", node_refs)
+        content_refs.update(content for _, content in freed)
+        # A list that went held the list before it.
+        node_refs = Counter(parent for parent, _ in freed if parent)
+    _drop(database, "content", "id", content_refs)
+
+
+def _drop(database: sqlite3.Connection, table: str, columns: str, refs: Counter[int]) -> list[tuple[int, ...]]:
+    # The names are this module's own constants.
+    database.executemany(
+        f"UPDATE {table} SET refs = refs - ? WHERE id = ?",  # noqa: S608
+        [(count, number) for number, count in refs.items()],
+    )
+    freed: list[tuple[int, ...]] = []
+    for number in refs:
+        freed += database.execute(
+            f"DELETE FROM {table} WHERE id = ? AND refs <= 0 RETURNING {columns}",  # noqa: S608
+            (number,),
+        ).fetchall()
+    return freed

@@ -1,0 +1,100 @@
+"""Opens the live state's file: durable, migrated, and never a reason not to start.
+
+WAL with synchronous=FULL: a committed batch survives power loss. A file that is no sound database is set aside under a
+new name with the reason beside it, and a new one is begun: the live state can be rebuilt from what is still to come,
+verdicts are in another file. A file of a newer version or a folder that cannot be written to is a clear error instead.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import dataclass
+from pathlib import Path
+
+import structlog
+
+from collector.errors import AdhereError
+from collector.live.schema import migrate
+
+log = structlog.get_logger(__name__)
+
+_CHECK_MAX_BYTES = 64 * 1024 * 1024
+_SIDE_FILES = ("", "-wal", "-shm")
+
+
+class StateUnavailableError(AdhereError):
+    """The file cannot be opened for reasons that setting it aside would not cure."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedDatabase:
+    connection: sqlite3.Connection
+    set_aside: Path | None
+    """Where an unsound file went."""
+
+
+def open_database(path: Path, *, cache_bytes: int = 16 * 1024 * 1024, set_aside_at_ns: int = 0) -> OpenedDatabase:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return OpenedDatabase(connection=_open(path, cache_bytes=cache_bytes), set_aside=None)
+    except sqlite3.OperationalError as err:
+        raise StateUnavailableError(
+            f"The live state {path} cannot be opened ({err}); check that the folder exists, is writable and has space."
+        ) from err
+    except OSError as err:
+        raise StateUnavailableError(
+            f"The folder of the live state {path} cannot be made ({err.strerror}); choose one that can be written to."
+        ) from err
+    except sqlite3.DatabaseError as err:
+        aside = set_aside(path, reason=str(err), at_ns=set_aside_at_ns)
+        return OpenedDatabase(connection=_open(path, cache_bytes=cache_bytes), set_aside=aside)
+
+
+def open_for_reading(path: Path) -> sqlite3.Connection:
+    """A second connection, also from another process; it never writes and never blocks the writer."""
+    try:
+        connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None)
+        connection.execute("SELECT count(*) FROM meta").fetchone()
+    except sqlite3.Error as err:
+        raise StateUnavailableError(
+            f"The live state {path} cannot be read ({err}); check the path, and that Adhere has run there."
+        ) from err
+    return connection
+
+
+def set_aside(path: Path, *, reason: str, at_ns: int) -> Path:
+    """Rename the file and its side files; the reason goes beside them. The new name of the main file."""
+    aside = path.with_name(f"{path.name}.unsound-{at_ns}")
+    for suffix in _SIDE_FILES:
+        side = path.with_name(path.name + suffix)
+        if side.exists():
+            side.replace(aside.with_name(aside.name + suffix))
+    aside.with_name(f"{aside.name}.reason").write_text(f"{reason}\n", encoding="utf-8")
+    log.error("live state set aside", file=str(aside), reason=reason)
+    return aside
+
+
+def _open(path: Path, *, cache_bytes: int) -> sqlite3.Connection:
+    # The caller's thread may change between calls; calls never overlap.
+    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=10)
+    try:
+        if path.stat().st_size == 0:
+            # Freed pages go back to the disk; can only be chosen before the first table.
+            connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute(f"PRAGMA cache_size = -{cache_bytes // 1024}")
+        connection.execute("PRAGMA journal_size_limit = 67108864")
+        migrate(connection)
+        if path.stat().st_size <= _CHECK_MAX_BYTES:
+            _check(connection)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _check(connection: sqlite3.Connection) -> None:
+    (verdict,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+    if verdict != "ok":
+        raise sqlite3.DatabaseError(verdict)

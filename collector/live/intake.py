@@ -1,0 +1,208 @@
+"""One journal record to the fragments and waiting spans in it. Never raises for what a record holds.
+
+Spans that cannot hold GenAI telemetry are told by their bytes and stay unparsed. Adhere's own judge and evaluation
+telemetry is refused here, whoever sends it back to us. What cannot be read is set aside item by item.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import structlog
+
+from collector.errors import MalformedRequestError
+from collector.journal.protocol import JournalRecord
+from collector.live.metrics import LiveMetrics
+from collector.live.pending import Pending, RawSpan
+from collector.live.reconstruction import Reconstruction
+from collector.operation import Operation, OperationKind
+from collector.telemetry.decode import iter_logs, iter_spans
+from collector.telemetry.envelope import ITEM_CLASSES, ITEM_NAMES, envelope_class, split
+from collector.telemetry.records import LogRecord, Signal, Span
+from collector.telemetry.repair import parse
+
+log = structlog.get_logger(__name__)
+
+_OWN_SCOPE = "adhere"
+_INTERNAL = "adhere.internal"
+_END_EVENT = "session.end"
+_END_MARK = "adhere.conversation.end"
+_END_BYTES = (_END_EVENT.encode(), _END_MARK.encode())
+_ENDED_ID_KEYS = ("gen_ai.conversation.id", "session.id")
+
+
+@dataclass(slots=True)
+class Intake:
+    """What one record holds, by trace."""
+
+    fragments: dict[str, list[Operation]] = field(default_factory=dict)
+    waiting: dict[str, list[Pending]] = field(default_factory=dict)
+    ended: list[str] = field(default_factory=list)
+    """Ids of conversations whose end was marked."""
+    malformed: str | None = None
+    """Why the record, or the rest of it, could not be read."""
+
+
+class RecordReader:
+    def __init__(self, reconstruction: Reconstruction, metrics: LiveMetrics) -> None:
+        self._reconstruction = reconstruction
+        self._metrics = metrics
+
+    def read(self, record: JournalRecord) -> Intake:
+        intake = Intake()
+        try:
+            match record.signal:
+                case Signal.TRACES:
+                    self._spans(record.body, intake)
+                case Signal.LOGS:
+                    self._logs(record.body, intake)
+                case Signal.METRICS:
+                    pass
+        except MalformedRequestError as err:
+            intake.malformed = str(err)
+        except Exception as err:  # A supervision point: whatever a record holds, the stream goes on behind it.
+            self._metrics.failures.labels("record").inc()
+            log.exception("record not readable", segment=record.position.segment, offset=record.position.offset)
+            intake.malformed = f"Reading failed ({type(err).__name__})."
+        return intake
+
+    def skeletons(self, waiting: Sequence[Pending]) -> list[Operation]:
+        """Waiting spans whose trace turned out to be an agent's."""
+        found = [item for item in waiting if isinstance(item, Operation)]
+        under: dict[tuple[bytes, bytes], list[bytes]] = {}
+        for item in waiting:
+            if isinstance(item, RawSpan):
+                under.setdefault((item.resource, item.scope), []).append(item.span)
+        intake = Intake()
+        envelope = envelope_class()
+        for (resource, scope), spans in under.items():
+            body = envelope(groups=[{"resource": resource, "scopes": [{"scope": scope, "items": spans}]}])
+            try:
+                for span in iter_spans(body.SerializeToString()):
+                    self._span(span, intake)
+            except MalformedRequestError:
+                self._metrics.items.labels("unreadable").inc()
+        for operations in intake.fragments.values():
+            found += operations
+        for pending in intake.waiting.values():
+            found += [item for item in pending if isinstance(item, Operation)]
+        return found
+
+    def _spans(self, body: bytes, intake: Intake) -> None:
+        is_candidate = self._reconstruction.is_candidate
+        others: set[int] = set()
+        index = -1
+
+        def wanted(raw: bytes) -> bool:
+            nonlocal index
+            index += 1
+            if is_candidate(raw) or _END_BYTES[1] in raw:
+                return True
+            others.add(index)
+            return False
+
+        for span in iter_spans(body, wanted=wanted):
+            self._span(span, intake)
+        if others:
+            _collect_others(body, others, intake)
+
+    def _logs(self, body: bytes, intake: Intake) -> None:
+        is_candidate = self._reconstruction.is_candidate
+        unrelated = 0
+
+        def wanted(raw: bytes) -> bool:
+            nonlocal unrelated
+            if is_candidate(raw) or _END_BYTES[0] in raw or _END_BYTES[1] in raw:
+                return True
+            unrelated += 1
+            return False
+
+        for record in iter_logs(body, wanted=wanted):
+            self._log(record, intake)
+        self._metrics.items.labels("unrelated").inc(unrelated)
+
+    def _span(self, span: Span, intake: Intake) -> None:
+        if _is_own(span):
+            self._metrics.items.labels("loop").inc()
+            return
+        if _END_MARK in span.attributes:
+            _note_end(span, intake)
+        try:
+            operation = self._reconstruction.read_span(span)
+        except Exception:
+            log.exception("span not readable")
+            self._failed("span", intake)
+            return
+        self._sort(operation, intake)
+
+    def _log(self, record: LogRecord, intake: Intake) -> None:
+        if _is_own(record):
+            self._metrics.items.labels("loop").inc()
+            return
+        if record.event_name == _END_EVENT or _END_MARK in record.attributes:
+            _note_end(record, intake)
+        try:
+            operation = self._reconstruction.read_log(record)
+        except Exception:
+            log.exception("log record not readable")
+            self._failed("log", intake)
+            return
+        self._sort(operation, intake)
+
+    def _sort(self, operation: Operation | None, intake: Intake) -> None:
+        if operation is None or not operation.trace_id:
+            self._metrics.items.labels("unrelated").inc()
+        elif operation.kind is OperationKind.OTHER:
+            intake.waiting.setdefault(operation.trace_id, []).append(operation)
+        else:
+            intake.fragments.setdefault(operation.trace_id, []).append(operation)
+
+    def _failed(self, where: str, intake: Intake) -> None:
+        intake.malformed = f"A {where} could not be read."
+        self._metrics.failures.labels(where).inc()
+        self._metrics.items.labels("unreadable").inc()
+
+
+def _collect_others(body: bytes, others: set[int], intake: Intake) -> None:
+    index = -1
+    waiting = intake.waiting
+    for group in split(Signal.TRACES, body).groups:
+        resource = group.resource
+        for scope_group in group.scopes:
+            scope = scope_group.scope
+            for raw in scope_group.items:
+                index += 1
+                if index in others:
+                    trace = _trace_of(raw)
+                    if trace:
+                        waiting.setdefault(trace, []).append(RawSpan(resource, scope, raw))
+
+
+def _trace_of(raw: bytes) -> str:
+    # Every serialiser in use writes fields in order, so the trace id stands first; else the span is parsed.
+    if raw[:2] == b"\x0a\x10" and len(raw) > 18:
+        return raw[2:18].hex()
+    trace: bytes = parse(ITEM_CLASSES[Signal.TRACES], raw, what=ITEM_NAMES[Signal.TRACES]).trace_id
+    return trace.hex()
+
+
+def _is_own(item: Span | LogRecord) -> bool:
+    name = item.scope.name
+    if name.startswith(_OWN_SCOPE) and (name == _OWN_SCOPE or name[len(_OWN_SCOPE)] == "."):
+        return True
+    return (
+        item.attributes.get(_INTERNAL) is True
+        or item.scope.attributes.get(_INTERNAL) is True
+        or item.resource.attributes.get(_INTERNAL) is True
+    )
+
+
+def _note_end(item: Span | LogRecord, intake: Intake) -> None:
+    if item.attributes.get(_END_MARK) is False:
+        return
+    for key in _ENDED_ID_KEYS:
+        conversation_id = item.attributes.get(key)
+        if isinstance(conversation_id, str) and conversation_id:
+            intake.ended.append(f"{item.resource.service_name or ''}/{conversation_id}")
+            return

@@ -1,0 +1,41 @@
+"""What the live state needs of `collector.dialects` and `collector.assembly`: reading, linking, assembling."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from collector.model import Conversation
+from collector.operation import Operation
+from collector.telemetry.records import LogRecord, Span
+
+
+@dataclass(frozen=True, slots=True)
+class TraceKeys:
+    """What may join a trace to others.
+
+    Two traces may belong together if they share one of `ids`, or if one provides what the other one provides or needs,
+    unless both are named: their names say all then. Traces of which none of this holds never belong together.
+    """
+
+    ids: frozenset[bytes] = frozenset()
+    provides: frozenset[bytes] = frozenset()
+    needs: frozenset[bytes] = frozenset()
+    is_named: bool = False
+    """The trace names exactly one conversation."""
+
+
+class Reconstruction(Protocol):
+    def is_candidate(self, raw: bytes) -> bool:
+        """Whether an item's protobuf bytes may hold GenAI telemetry; wrong only by saying yes too often."""
+
+    def read_span(self, span: Span) -> Operation | None: ...
+
+    def read_log(self, record: LogRecord) -> Operation | None: ...
+
+    def keys(self, fragments: Sequence[Operation]) -> TraceKeys:
+        """Of the fragments of one trace."""
+
+    def conversations(self, fragments: Sequence[Operation]) -> Sequence[tuple[Conversation, Sequence[Operation]]]:
+        """The conversations in these fragments, each with its operations; the same in any order of the fragments."""
