@@ -1,9 +1,9 @@
 """Checks that what a judge quotes stands where it says, before its verdict is accepted.
 
 A quote fits a place when it stands there word for word, after both are brought to one form: Unicode NFC, straight
-quotation marks, single spaces. Structured arguments and results fit in any of the forms in which they can be written:
-with and without spaces, with JSON escapes, and by their single values. A quote that stands in the cited turn, but in
-another place of it, is moved there if there is exactly one such place. Nothing else is put right.
+quotation marks, plain dashes, single spaces. Structured arguments and results fit in any of the forms in which they can
+be written: with and without spaces, with JSON escapes, and by their single values. A quote that stands in the cited
+turn, but in another place of it, is moved there if there is exactly one such place. Nothing else is put right.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _PLACE = re.compile(r"t(\d{1,9})(?:\.(\d{1,9}|user|answer))?")
 _MARKS = str.maketrans(
     dict.fromkeys("\u201c\u201d\u201e\u201f\xab\xbb\u2033\u301d\u301e\uff02", '"')
     | dict.fromkeys("\u2018\u2019\u201a\u201b\u2032\uff07", "'")
-    | {"\u2011": "-"}
+    | dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212", "-")
 )
 _BARE_QUOTE = re.compile(r'(?<!\\)"')
 _QUOTING = re.compile(r"\n\| ?")

@@ -40,6 +40,8 @@ def decode_answer(content: str, answer_type: type[T]) -> T:
         return msgspec.convert(value, answer_type, strict=True)
     except msgspec.ValidationError as err:
         raise UnusableAnswerError(f"It did not fit the schema: {one_line(str(err), max_chars=300)}.") from err
+    except UnicodeEncodeError as err:  # A lone surrogate where a word of the vocabulary belongs.
+        raise UnusableAnswerError("It did not fit the schema: a text is not valid Unicode.") from err
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ places it had. Gaps are named where they are. The agent's private reasoning is n
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
@@ -80,18 +80,19 @@ def _turn(turn: Turn, calls: dict[str, str]) -> Iterator[Place]:
     """`calls` holds the place of every call so far, by its id."""
     if turn.user_input is not None:
         yield Place(at=f"t{turn.index}.user", text=turn.user_input, turn=turn.index, pinned=True)
-    answered = {step.call_id for step in turn.steps if isinstance(step, ToolResultStep)}
+    pairs = _pairs(turn.steps)
+    answered = set(pairs.values())
+    open_calls = 0
     for number, step in enumerate(turn.steps):
-        yield _step(turn, number, step, calls)
-        if isinstance(step, ToolCallStep) and step.call_id not in answered:
-            words = (
-                f"the result of t{turn.index}.{number} is not in the telemetry of this turn: no evidence of fabrication"
-            )
+        yield _step(turn, number, step, calls, call=pairs.get(number))
+        if isinstance(step, ToolCallStep) and number not in answered:
+            open_calls += 1
+            words = f"result of t{turn.index}.{number} not in the telemetry: no evidence of fabrication"
             yield Place(at=f"t{turn.index}.note", words=words, turn=turn.index)
     if turn.output is not None:
         yield Place(at=f"t{turn.index}.answer", text=turn.output, turn=turn.index)
     for gap in turn.gaps:
-        if gap is not GapKind.TOOL_RESULT_MISSING or not _has_open_call(turn, answered):
+        if gap is not GapKind.TOOL_RESULT_MISSING or not open_calls:
             yield Place(at=f"t{turn.index}.note", words=_NOTES[gap], turn=turn.index)
     match turn.status:
         case TurnStatus.ERROR:
@@ -104,11 +105,28 @@ def _turn(turn: Turn, calls: dict[str, str]) -> Iterator[Place]:
             assert_never(turn.status)
 
 
-def _has_open_call(turn: Turn, answered: set[str | None]) -> bool:
-    return any(isinstance(step, ToolCallStep) and step.call_id not in answered for step in turn.steps)
+def _pairs(steps: Sequence[Step]) -> dict[int, int]:
+    """The number of each result's call in the same turn: by id; where neither has one, by name and order."""
+    pairs: dict[int, int] = {}
+    open_calls: dict[str | None, list[int]] = {}
+    for number, step in enumerate(steps):
+        if isinstance(step, ToolCallStep):
+            open_calls.setdefault(step.call_id, []).append(number)
+        elif isinstance(step, ToolResultStep):
+            waiting = open_calls.get(step.call_id, [])
+            fitting = (call for call in waiting if step.call_id is not None or _may_answer(step, steps[call]))
+            call = next(fitting, None)
+            if call is not None:
+                waiting.remove(call)
+                pairs[number] = call
+    return pairs
 
 
-def _step(turn: Turn, number: int, step: Step, calls: dict[str, str]) -> Place:
+def _may_answer(result: ToolResultStep, call: Step) -> bool:
+    return isinstance(call, ToolCallStep) and result.name in (None, call.name)
+
+
+def _step(turn: Turn, number: int, step: Step, calls: dict[str, str], *, call: int | None) -> Place:
     at = f"t{turn.index}.{number}"
     match step:
         case MessageStep():
@@ -119,7 +137,8 @@ def _step(turn: Turn, number: int, step: Step, calls: dict[str, str]) -> Place:
             words = _call_words(step, calls)
             return Place(at, words, call_text(step), _other(step.agent, turn), turn.index, number)
         case ToolResultStep():
-            source = calls.get(step.call_id) if step.call_id is not None else None
+            earlier = calls.get(step.call_id) if step.call_id is not None else None
+            source = f"t{turn.index}.{call}" if call is not None else earlier
             words, text = _result_words(step, source, calls), result_text(step, named=source is None)
             return Place(at, words, text, _other(step.agent, turn), turn.index, number, pinned=step.is_error)
         case HandoffStep():

@@ -1,0 +1,109 @@
+import json
+
+import pytest
+
+from evaluators.evidence import Citation, EvidenceError, verify
+from tests.support.conversations import ConversationBuilder, conversation_unit
+
+ARGUMENTS = {"order_id": "B-2040", "note": 'She said "now",\nplease', "amount": 24.9, "tags": ["早い", "x y"]}
+
+
+def unit():
+    return conversation_unit(
+        ConversationBuilder(system="Never refund.")
+        .turn("Bitte «sofort» zurück,\n\n  danke \u2013 I\u2019m  waiting.")
+        .call("issue_refund", ARGUMENTS, result='{"status":"ok","lines":["one\\ntwo"]}')
+        .say("I have refunded it.")
+        .answer("I have refunded it, 24.90 EUR.")
+        .turn("Caf\u0065\u0301 reopening? OK")
+        .call("lookup", '{"broken": ', result={"hours": "9\u201317"})
+        .answer("Ok")
+        .build()
+    )
+
+
+@pytest.mark.parametrize(
+    ("at", "quote", "turn", "step"),
+    [
+        pytest.param("t0.user", "Bitte «sofort» zurück", 0, None, id="word for word"),
+        pytest.param("t0.user", 'Bitte "sofort" zurück, danke', 0, None, id="quotation marks and line breaks"),
+        pytest.param("t0.user", "I'm waiting.", 0, None, id="apostrophe and spaces"),
+        pytest.param("t0.user", '"I\u2019m  waiting."', 0, None, id="put in quotation marks"),
+        pytest.param("t0.user", "zurück,\n| \n|   danke", 0, None, id="copied with the record's quoting"),
+        pytest.param("t0.user", "Bitte «sofort» zurück...", 0, None, id="ellipsis after it"),
+        pytest.param("t0.user", "danke - I'm", 0, None, id="dash"),
+        pytest.param("t1.user", "Caf\u00e9 reopening", 1, None, id="unicode composition"),
+        pytest.param("t0.0", 'issue_refund {"order_id": "B-2040"', 0, 0, id="name and arguments"),
+        pytest.param("t0.0", '"order_id":"B-2040","note"', 0, 0, id="arguments without spaces"),
+        pytest.param("t0.0", json.dumps(ARGUMENTS, ensure_ascii=False), 0, 0, id="all arguments"),
+        pytest.param("t0.0", '{\\"order_id\\": \\"B-2040\\"', 0, 0, id="arguments escaped once more"),
+        pytest.param("t0.0", 'She said "now", please', 0, 0, id="a value without its escapes"),
+        pytest.param("t0.0", "早い", 0, 0, id="a short word of two characters"),
+        pytest.param("t0.0", '"amount": 24.9', 0, 0, id="a number"),
+        pytest.param("t0.1", '{"status": "ok"', 0, 1, id="a JSON text with other spaces"),
+        pytest.param("t0.1", "one two", 0, 1, id="a string within a JSON text"),
+        pytest.param("t1.0", '{"broken":', 1, 0, id="arguments that are no JSON"),
+        pytest.param("t1.answer", "Ok", 1, None, id="a short text that is all there is"),
+        pytest.param("t0.2", "24.90 EUR", 0, None, id="wrong step, one right one"),
+        pytest.param("t0.99", "24.90 EUR", 0, None, id="no such step, one right one"),
+        pytest.param("t0", "24.90 EUR", 0, None, id="no step given"),
+        pytest.param(" t0.answer ", "24.90 EUR", 0, None, id="spaces around the place"),
+        pytest.param("t0.answer", "I have refunded it", 0, None, id="in two places, the cited one counts"),
+    ],
+)
+def test_a_quote_is_found_where_it_stands(at, quote, turn, step):
+    evidence = verify(Citation(at, quote), unit())
+
+    assert (evidence.turn, evidence.step) == (turn, step)
+
+
+@pytest.mark.parametrize(
+    ("at", "quote", "problem"),
+    [
+        pytest.param("t0.answer", "I refunded it", "does not stand at t0.answer", id="paraphrase"),
+        pytest.param("t0.answer", "I have ... EUR", "does not stand", id="ellipsis inside"),
+        pytest.param("t1.answer", "I have refunded it", "does not stand", id="another turn"),
+        pytest.param("t0.user", "I have refunded it", "does not stand", id="wrong step, two right ones"),
+        pytest.param("t7.answer", "Ok", "is no place of a turn", id="no such turn"),
+        pytest.param("system", "Never refund.", "is no place of a turn", id="the system prompt"),
+        pytest.param("turn 0", "Ok", "is no place of a turn", id="no such form of place"),
+        pytest.param("t0.answer", "", "does not stand", id="empty"),
+        pytest.param("t0.answer", "  ", "does not stand", id="blank"),
+        pytest.param("t0.answer", "it", "does not stand", id="too short to prove anything"),
+        pytest.param("t0.answer", "\x00\ud800", "does not stand", id="unprintable"),
+        pytest.param("t" + "9" * 400, "Ok", "is no place", id="giant number"),
+    ],
+)
+def test_what_does_not_check_out_is_refused_with_a_sentence_for_the_judge(at, quote, problem):
+    with pytest.raises(EvidenceError, match=problem) as raised:
+        verify(Citation(at, quote), unit())
+
+    assert "\n" not in raised.value.problem
+    assert raised.value.problem.encode()
+
+
+def test_evidence_names_the_span_of_its_step_else_the_turns():
+    conversation = unit().conversation
+
+    call = verify(Citation("t0.0", "issue_refund"), unit())
+    answer = verify(Citation("t0.answer", "24.90 EUR"), unit())
+
+    assert call.span_id == conversation.turns[0].steps[0].span_id
+    assert answer.span_id == conversation.turns[0].span_id
+
+
+def test_hidden_characters_can_be_quoted_as_they_are_shown():
+    hidden = conversation_unit(ConversationBuilder().turn("ab\u200bcdef").answer("Fine.").build())
+
+    evidence = verify(Citation("t0.user", "ab\\u{200b}cdef"), hidden)
+
+    assert evidence.turn == 0
+
+
+def test_quotes_are_stored_visible_and_bounded():
+    long = conversation_unit(ConversationBuilder().turn("\u202e" + "word " * 400).answer("Fine.").build())
+
+    evidence = verify(Citation("t0.user", "\u202e" + "word " * 400), long)
+
+    assert len(evidence.quote) == 500
+    assert evidence.quote.startswith("\\u{202e}word")
