@@ -17,7 +17,7 @@ An exception inside a dialect costs that dialect's part of one span: it is count
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Protocol, TypeVar
 
@@ -25,7 +25,7 @@ import structlog
 
 from collector.dialects import openinference, openllmetry, otel_genai, otel_genai_events
 from collector.dialects.conversation_ids import NO_RANK, conversation_id_of
-from collector.dialects.fold import fold
+from collector.messages.fold import fold
 from collector.messages.decoder import MessageDecoder
 from collector.messages.frame import log_frame, span_frame
 from collector.model import GapKind
@@ -107,7 +107,7 @@ def read_log(
 
 def markers() -> tuple[bytes, ...]:
     """The byte strings of which at least one is in any span or record that reading could make something of."""
-    every: Iterable[tuple[bytes, ...]] = (dialect.MARKERS for dialect in (*SPAN_DIALECTS, *LOG_DIALECTS))
+    every = [dialect.MARKERS for dialect in SPAN_DIALECTS] + [dialect.MARKERS for dialect in LOG_DIALECTS]
     return tuple(sorted({*ALWAYS_MARKERS, *(marker for group in every for marker in group)}))
 
 

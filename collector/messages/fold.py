@@ -6,7 +6,7 @@ Order matters here, by design (rank); folding what different records say about o
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any
 
 from collector.model import GapKind
@@ -65,12 +65,6 @@ def says_anything(messages: Sequence[Message]) -> bool:
 
 
 def _first(parts: Sequence[Operation], name: str) -> Any:
-    return next(
-        (value for part in parts if (value := getattr(part, name)) not in (None, "", ())),
-        None if name not in _DEFAULTS else _DEFAULTS[name],
-    )
-
-
-_DEFAULTS: dict[str, Any] = {
-    field.name: field.default for field in fields(Operation) if field.name in {"name", "scope", "events"}
-}
+    """The first value that says anything; else the first part's, which has the right empty type."""
+    values = [getattr(part, name) for part in parts]
+    return next((value for value in values if value not in (None, "", ())), values[0])

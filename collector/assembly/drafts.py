@@ -1,0 +1,321 @@
+"""Turns while they are put together, from segments in order of time.
+
+Where an agent span says what the user asked, it is one turn. Elsewhere the model calls tell: a call belongs to the turn
+whose user message is the last in its input, known by the digest of the list up to there; so one turn may be several
+traces, and one trace several turns. Replays of earlier turns fill what those lack; turns known from a replay only are
+kept as such.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from collector.assembly.items import Items
+from collector.assembly.said import Section, contains, is_compaction, same_text, sections_of, tail_of
+from collector.assembly.segments import Segment, replayed_in, segments_of, shown_calls
+from collector.assembly.tree import Node
+from collector.messages.fold import says_anything
+from collector.messages.values import squash
+from collector.model import GapKind
+from collector.operation import Message, OperationKind, Role, TextPart, ToolCallPart, ToolResultPart
+
+
+@dataclass(slots=True, eq=False)
+class Draft:
+    """One turn in the making."""
+
+    user_text: str | None = None
+    segments: list[Segment] = field(default_factory=list)
+    calls: list[Node] = field(default_factory=list)
+    tools: list[Node] = field(default_factory=list)
+    handoffs: list[Node] = field(default_factory=list)
+    items: Items = field(default_factory=Items)
+    answer: str | None = None
+    anchors: set[bytes] = field(default_factory=set)
+    gaps: set[GapKind] = field(default_factory=set)
+    is_unseen: bool = False
+    seen_by: Node | None = None
+    """For a turn known from a replay only: the call that replayed it."""
+    has_answer: bool = False
+    """Some call answered without asking for a tool."""
+
+    @property
+    def trace_ids(self) -> set[str]:
+        return {segment.trace_id for segment in self.segments}
+
+    @property
+    def response_ids(self) -> set[str]:
+        return {node.operation.response_id for node in self.calls if node.operation.response_id}
+
+
+class Drafts:
+    """The turns of one conversation, growing at the end."""
+
+    def __init__(self, nodes: Sequence[Node]) -> None:
+        self.turns: list[Draft] = []
+        self._by_anchor: dict[bytes, Draft] = {}
+        self._replayed = replayed_in(nodes)
+        for segment in segments_of(nodes):
+            self._take(segment)
+
+    def _take(self, segment: Segment) -> None:
+        if segment.entry.kind in {OperationKind.TOOL, OperationKind.HANDOFF}:
+            self._take_stray(segment)
+        elif segment.user_text is not None:
+            self._take_whole(segment)
+        elif segment.calls:
+            self._take_by_calls(segment)
+        elif segment.answer is not None or segment.entry.kind is OperationKind.AGENT:
+            self._take_silent(segment)
+
+    def _take_stray(self, segment: Segment) -> None:
+        """A tool or handoff span that no agent is around: it belongs to the turn that asked for it, or was on."""
+        for tool in segment.tools:
+            turn = self._turn_for_tool(tool, self.turns)
+            if turn is not None:
+                turn.tools.append(tool)
+        if self.turns:
+            self.turns[-1].handoffs += segment.handoffs
+
+    def _take_whole(self, segment: Segment) -> None:
+        turn = self.turns[-1] if self.turns else None
+        if turn is None or not self._continues(turn, segment):
+            if not segment.calls and segment.answer is None and segment.entry.kind is not OperationKind.AGENT:
+                return  # a step of a pipeline, not a turn
+            turn = Draft(user_text=segment.user_text)
+            self.turns.append(turn)
+        self._add(turn, segment)
+        for node in shown_calls(segment, self._replayed):
+            self._absorb(turn, node)
+
+    def _take_silent(self, segment: Segment) -> None:
+        """An agent that neither says what was asked nor has calls under it: structure only."""
+        turn = self.turns[-1] if self.turns and self.turns[-1].trace_ids == {segment.trace_id} else None
+        if turn is None:
+            turn = Draft()
+            self.turns.append(turn)
+        self._add(turn, segment)
+
+    def _take_by_calls(self, segment: Segment) -> None:
+        own: list[Draft] = []
+        for node in shown_calls(segment, self._replayed):
+            turn = self._turn_of(node, segment, own)
+            if turn not in own:
+                own.append(turn)
+                turn.segments.append(segment)
+                turn.gaps.update(segment.entry.operation.gaps)
+            self._absorb(turn, node)
+        for tool in segment.tools:
+            turn_for = self._turn_for_tool(tool, own)
+            if turn_for is not None:
+                turn_for.tools.append(tool)
+        if own:
+            own[-1].handoffs += segment.handoffs
+            own[-1].answer = segment.answer or own[-1].answer
+
+    def _continues(self, turn: Draft, segment: Segment) -> bool:
+        """The same user input once more: another agent of the same request, or a turn that is gone on with."""
+        if not same_text(turn.user_text, segment.user_text):
+            return False
+        return segment.trace_id in turn.trace_ids or (segment.goes_on and not turn.has_answer)
+
+    def _add(self, turn: Draft, segment: Segment) -> None:
+        turn.segments.append(segment)
+        turn.tools += segment.tools
+        turn.handoffs += segment.handoffs
+        turn.answer = segment.answer or turn.answer
+        turn.gaps.update(segment.entry.operation.gaps)
+
+    def _turn_of(self, node: Node, segment: Segment, own: Sequence[Draft]) -> Draft:
+        operation = node.operation
+        sections = sections_of(operation.input, stop=self._by_anchor)
+        current = self.turns[-1] if self.turns else None
+        if not sections:
+            turn = self._turn_without_user(node, segment, own)
+            return turn if turn is not None else self._begin(None, b"")
+        last = sections[-1]
+        known = self._by_anchor.get(last.anchor)
+        if known is not None and not self._starts_over(known, last, node):
+            return known
+        if current is not None and same_text(current.user_text, last.user_text) and self._shares_calls(current, last):
+            self._by_anchor[last.anchor] = current
+            return current
+        return self._begin(self._new_words(last), last.anchor)
+
+    def _begin(self, user_text: str | None, anchor: bytes) -> Draft:
+        turn = Draft(user_text=user_text)
+        if anchor:
+            turn.anchors.add(anchor)
+            self._by_anchor[anchor] = turn
+        self.turns.append(turn)
+        return turn
+
+    def _turn_without_user(self, node: Node, segment: Segment, own: Sequence[Draft]) -> Draft | None:
+        """A call whose input holds no user message: only what is new was sent, or content is off."""
+        operation = node.operation
+        if own:
+            return own[-1]
+        previous = operation.previous_response_id
+        if previous:
+            found = next((turn for turn in reversed(self.turns) if previous in turn.response_ids), None)
+            if found is not None:
+                return found
+        current = self.turns[-1] if self.turns else None
+        if current is None:
+            return None
+        results = tail_of(operation.input)
+        ids = _call_ids(results)
+        if ids:
+            found = next((t for t in reversed(self.turns) if ids & {c.call_id for c in t.items.calls}), None)
+            if found is not None:
+                return found
+        same_request = segment.trace_id in current.trace_ids
+        if same_request or (results and any(not call.has_result for call in current.items.calls)):
+            return current
+        return None
+
+    def _starts_over(self, turn: Draft, section: Section, node: Node) -> bool:
+        """The same list once more after it was answered: the user said the same again, and no history is sent."""
+        if section.messages or not turn.has_answer:
+            return False
+        if node.operation.trace_id not in turn.trace_ids:
+            latest = max((call.operation.end_ns for call in turn.calls), default=0)
+            return node.operation.start_ns >= latest
+        return node.operation.previous_response_id in turn.response_ids
+
+    def _shares_calls(self, turn: Draft, section: Section) -> bool:
+        known = {call.call_id for call in turn.items.calls if call.call_id}
+        return bool(known & _call_ids(section.messages))
+
+    def _new_words(self, section: Section) -> str | None:
+        """The user's words, without those of an earlier turn that stayed unanswered."""
+        texts = [
+            "\n".join(part.text for part in message.parts if isinstance(part, TextPart)) for message in section.users
+        ]
+        previous = self.turns[-1].user_text if self.turns else None
+        if len(texts) > 1 and previous is not None and squash(texts[0]) == squash(previous):
+            return "\n\n".join(text for text in texts[1:] if text) or None
+        return section.user_text
+
+    def _absorb(self, turn: Draft, node: Node) -> None:
+        operation = node.operation
+        turn.calls.append(node)
+        turn.gaps.update(operation.gaps)
+        tail = self._own_part(turn, node)
+        is_delta = operation.input_is_delta or (operation.input is not None and not sections_of(operation.input))
+        turn.items.absorb(
+            tail,
+            time_ns=operation.start_ns,
+            span_id=operation.span_id,
+            agent=node.agent_name,
+            is_delta=is_delta,
+            fill_only=False,
+        )
+        if any(is_compaction(message) for message in tail):
+            turn.gaps.add(GapKind.HISTORY_COMPACTED)
+        turn.items.add_output(
+            operation.output, time_ns=operation.end_ns, span_id=operation.span_id, agent=node.agent_name
+        )
+        asks = any(_asks(message) for message in operation.output)
+        turn.has_answer = turn.has_answer or (says_anything(operation.output) and not asks)
+
+    def _own_part(self, turn: Draft, node: Node) -> list[Message]:
+        """The messages of the call's input that belong to this turn; what comes before fills earlier turns."""
+        chain = node.operation.input
+        sections = sections_of(chain, stop=self._by_anchor)
+        if not sections:
+            return tail_of(chain)
+        position = self._position(turn, sections)
+        if position is None:
+            return list(sections[-1].messages)
+        current = sections[position]
+        turn.anchors.add(current.anchor)
+        self._by_anchor.setdefault(current.anchor, turn)
+        self._fill_earlier(turn, sections[:position], node)
+        return [message for section in sections[position:] for message in section.messages]
+
+    def _position(self, turn: Draft, sections: Sequence[Section]) -> int | None:
+        for position in range(len(sections) - 1, -1, -1):
+            if sections[position].anchor in turn.anchors:
+                return position
+        for position in range(len(sections) - 1, -1, -1):
+            text = sections[position].user_text
+            if same_text(text, turn.user_text) or contains(text, turn.user_text):
+                return position
+        return None
+
+    def _fill_earlier(self, turn: Draft, sections: Sequence[Section], node: Node) -> None:
+        """Walk the replayed turns back, each beside the turn that it repeats."""
+        at = self.turns.index(turn)
+        unseen: list[Section] = []
+        for section in reversed(sections):
+            known = self._by_anchor.get(section.anchor)
+            match = at
+            if known is not None and known in self.turns[:at]:
+                match = self.turns.index(known)
+            else:
+                match = next(
+                    (i for i in range(at - 1, -1, -1) if same_text(self.turns[i].user_text, section.user_text)), at
+                )
+            if match == at:
+                unseen.append(section)
+                continue
+            at = self._insert_unseen(unseen, match + 1, node, match)
+            unseen = []
+            self._fill(self.turns[match], section, node, turn)
+        if at == 0 or not self.turns[:at]:
+            self._insert_unseen(unseen, 0, node, 0)
+
+    def _insert_unseen(self, sections: Sequence[Section], place: int, node: Node, result: int) -> int:
+        for section in sections:  # latest first, so each goes before the one before it
+            turn = Draft(user_text=section.user_text, is_unseen=True, seen_by=node)
+            turn.anchors.add(section.anchor)
+            self._by_anchor[section.anchor] = turn
+            self._replay(turn, section, node, fill_only=False)
+            self.turns.insert(place, turn)
+        return result
+
+    def _fill(self, turn: Draft, section: Section, node: Node, current: Draft) -> None:
+        if turn.anchors and section.anchor not in turn.anchors and not turn.is_unseen:
+            told = turn.items.texts[-1].text if turn.items.texts else turn.answer
+            replayed = [m for m in section.messages if m.role is Role.ASSISTANT]
+            said = "\n".join(p.text for m in replayed[-1:] for p in m.parts if isinstance(p, TextPart))
+            if said and told and not contains(said, told) and not contains(told, said):
+                current.gaps.add(GapKind.HISTORY_EDITED)
+        self._by_anchor.setdefault(section.anchor, turn)
+        turn.anchors.add(section.anchor)
+        self._replay(turn, section, node, fill_only=True)
+
+    def _replay(self, turn: Draft, section: Section, node: Node, *, fill_only: bool) -> None:
+        operation = node.operation
+        turn.items.absorb(
+            section.messages,
+            time_ns=operation.start_ns,
+            span_id=operation.span_id,
+            agent=None,
+            is_delta=False,
+            fill_only=fill_only,
+        )
+        said = [m for m in section.messages if m.role is Role.ASSISTANT]
+        if said and turn.answer is None and not turn.has_answer and not _asks(said[-1]):
+            turn.answer = "\n".join(p.text for p in said[-1].parts if isinstance(p, TextPart)) or None
+
+    def _turn_for_tool(self, tool: Node, turns: Sequence[Draft]) -> Draft | None:
+        call_id = tool.operation.call_id
+        if call_id:
+            found = next((t for t in turns if any(c.call_id == call_id for c in t.items.calls)), None)
+            if found is not None:
+                return found
+        started = [t for t in turns if t.calls and t.calls[0].operation.start_ns <= tool.operation.start_ns]
+        same = [t for t in started if tool.operation.trace_id in t.trace_ids]
+        return (same or started or list(turns) or [None])[-1]  # type: ignore[list-item]  # None where there is no turn
+
+
+def _asks(message: Message) -> bool:
+    return any(isinstance(part, ToolCallPart) for part in message.parts)
+
+
+def _call_ids(messages: Iterable[Message]) -> set[str]:
+    parts = (part for message in messages for part in message.parts)
+    return {part.call_id for part in parts if isinstance(part, (ToolCallPart, ToolResultPart)) and part.call_id}

@@ -1,0 +1,279 @@
+"""The steps of one turn while they are put together from several sources that overlap.
+
+Each call of a model replays the turn so far and adds to it; tool spans tell of the same calls once more. An item is one
+text, or one tool call with its result. The n-th sighting of the same thing in one replay is the n-th item of it, so a
+replay adds nothing and a true repetition stays. Calls match by id, else by name and arguments, else by name, in order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from collector.messages.values import canonical, squash
+from collector.model import GapKind, JsonValue
+from collector.operation import Message, Role, TextPart, ToolCallPart, ToolResultPart
+
+
+@dataclass(slots=True, eq=False)
+class TextItem:
+    text: str
+    time_ns: int
+    span_id: str
+    agent: str | None = None
+    is_replayed: bool = False
+    """Seen in a later input: the conversation went on from it."""
+    asks: bool = False
+    """Said in the same message as a tool call."""
+
+
+@dataclass(slots=True, eq=False)
+class CallItem:
+    name: str
+    arguments: JsonValue
+    time_ns: int
+    span_id: str
+    call_id: str | None = None
+    has_arguments: bool = True
+    agent: str | None = None
+    group: int | None = None
+    result: JsonValue = None
+    has_result: bool = False
+    is_error: bool = False
+    result_span_id: str | None = None
+    result_agent: str | None = None
+    result_order: int = 0
+    tool: object | None = None
+    """The tool's span, once one is matched."""
+    is_orphan: bool = False
+    """Only the result arrived."""
+    is_replayed: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class HandoffItem:
+    to_agent: str
+    from_agent: str | None
+    time_ns: int
+    span_id: str
+
+
+Item = TextItem | CallItem | HandoffItem
+
+
+class Items:
+    """The items of one turn, in order."""
+
+    def __init__(self) -> None:
+        self.items: list[Item] = []
+        self.gaps: set[GapKind] = set()
+        self._groups = 0
+        self._results = 0
+
+    @property
+    def calls(self) -> list[CallItem]:
+        return [item for item in self.items if isinstance(item, CallItem)]
+
+    @property
+    def texts(self) -> list[TextItem]:
+        return [item for item in self.items if isinstance(item, TextItem)]
+
+    def add_output(self, messages: Sequence[Message], *, time_ns: int, span_id: str, agent: str | None) -> None:
+        """What a model call gave: new, unless a call with the same id is known."""
+        for message in messages:
+            if message.role is Role.ASSISTANT:
+                self._add_said(message, time_ns=time_ns, span_id=span_id, agent=agent)
+
+    def absorb(
+        self,
+        messages: Iterable[Message],
+        *,
+        time_ns: int,
+        span_id: str,
+        agent: str | None,
+        is_delta: bool,
+        fill_only: bool,
+    ) -> None:
+        """A replay of the turn so far (or, `is_delta`, only its latest messages). `fill_only` adds no calls or texts."""
+        replay = _Replay(self, is_delta=is_delta)
+        for message in messages:
+            self.gaps.update(message.gaps)
+            if message.role is Role.ASSISTANT:
+                self._absorb_said(message, replay, time_ns=time_ns, span_id=span_id, agent=agent, fill_only=fill_only)
+            for part in message.parts:
+                if isinstance(part, ToolResultPart):
+                    self._absorb_result(
+                        part, replay, time_ns=time_ns, span_id=span_id, agent=agent, fill_only=fill_only
+                    )
+
+    def insert(self, item: Item) -> None:
+        """By time: after everything that was there before it."""
+        position = len(self.items)
+        while position and self.items[position - 1].time_ns > item.time_ns:
+            position -= 1
+        self.items.insert(position, item)
+
+    def give_result(
+        self, call: CallItem, result: JsonValue, *, is_error: bool, span_id: str, agent: str | None
+    ) -> None:
+        self._results += 1
+        call.result, call.has_result = result, True
+        call.is_error = call.is_error or is_error
+        call.result_span_id, call.result_agent, call.result_order = span_id, agent, self._results
+
+    def _next_group(self) -> int:
+        self._groups += 1
+        return self._groups - 1
+
+    def _add_said(self, message: Message, *, time_ns: int, span_id: str, agent: str | None) -> None:
+        self.gaps.update(message.gaps)
+        calls = [part for part in message.parts if isinstance(part, ToolCallPart)]
+        text = _text(message)
+        if text and not (calls and self._is_known_id(calls)):
+            self.items.append(TextItem(text, time_ns, span_id, agent, asks=bool(calls)))
+        group = self._next_group() if calls else None
+        for part in calls:
+            known = next((c for c in self.calls if part.call_id and c.call_id == part.call_id), None)
+            if known is None:
+                self.items.append(_call(part, time_ns=time_ns, span_id=span_id, agent=agent, group=group))
+
+    def _is_known_id(self, calls: Sequence[ToolCallPart]) -> bool:
+        ids = {call.call_id for call in self.calls if call.call_id}
+        return any(part.call_id in ids for part in calls)
+
+    def _absorb_said(
+        self, message: Message, replay: _Replay, *, time_ns: int, span_id: str, agent: str | None, fill_only: bool
+    ) -> None:
+        calls = [part for part in message.parts if isinstance(part, ToolCallPart)]
+        text = _text(message)
+        if text:
+            known = replay.text(text)
+            if known is not None:
+                known.is_replayed = True
+            elif not fill_only:
+                new = TextItem(text, time_ns, span_id, agent, is_replayed=True, asks=bool(calls))
+                self.items.append(new)
+                replay.took(new)
+        group: int | None = None
+        for part in calls:
+            call = replay.call(part)
+            if call is not None:
+                call.is_replayed = True
+                _fill_call(call, part)
+                continue
+            if fill_only:
+                continue
+            group = self._next_group() if group is None else group
+            new_call = _call(part, time_ns=time_ns, span_id=span_id, agent=agent, group=group)
+            new_call.is_replayed = True
+            self.items.append(new_call)
+            replay.took(new_call)
+
+    def _absorb_result(
+        self,
+        part: ToolResultPart,
+        replay: _Replay,
+        *,
+        time_ns: int,
+        span_id: str,
+        agent: str | None,
+        fill_only: bool,
+    ) -> None:
+        call = replay.answered(part)
+        if call is not None:
+            if not call.has_result and (part.result is not None):
+                self.give_result(call, part.result, is_error=part.is_error, span_id=span_id, agent=agent)
+            call.is_error = call.is_error or part.is_error
+            return
+        if fill_only or self._is_known_orphan(part):
+            return
+        orphan = CallItem(
+            part.name or "", None, time_ns, span_id, part.call_id, has_arguments=False, agent=agent, is_orphan=True
+        )
+        self.give_result(orphan, part.result, is_error=part.is_error, span_id=span_id, agent=agent)
+        self.items.append(orphan)
+        self.gaps.add(GapKind.ORPHAN_RESULT)
+
+    def _is_known_orphan(self, part: ToolResultPart) -> bool:
+        return any(
+            call.is_orphan and call.call_id == part.call_id and canonical(call.result) == canonical(part.result)
+            for call in self.calls
+        )
+
+
+class _Replay:
+    """One pass over a replayed list: which items it has already been matched with."""
+
+    def __init__(self, items: Items, *, is_delta: bool) -> None:
+        self._items = items
+        self._is_delta = is_delta
+        self._taken: set[int] = set()
+        self._answered: set[int] = set()
+        self._asked: list[CallItem] = []
+
+    def took(self, item: Item) -> None:
+        self._taken.add(id(item))
+        if isinstance(item, CallItem):
+            self._asked.append(item)
+
+    def text(self, text: str) -> TextItem | None:
+        wanted = squash(text)
+        for item in self._items.texts:
+            if id(item) not in self._taken and squash(item.text) == wanted:
+                self.took(item)
+                return item
+        return None
+
+    def call(self, part: ToolCallPart) -> CallItem | None:
+        free = [call for call in self._items.calls if id(call) not in self._taken and not call.is_orphan]
+        found = next((call for call in free if part.call_id and call.call_id == part.call_id), None)
+        if found is None:
+            same = [call for call in free if call.name == part.name and _same_arguments(call.arguments, part.arguments)]
+            # Two ids of one call differ only where an instrumentation mixes item and call ids; a delta holds no replays.
+            found = next((c for c in same if not c.call_id or not part.call_id or not self._is_delta), None)
+        if found is not None:
+            self.took(found)
+        return found
+
+    def answered(self, part: ToolResultPart) -> CallItem | None:
+        """The call that this result belongs to: by id, else the first of this replay without one, else of the turn."""
+        calls = [call for call in self._items.calls if not call.is_orphan]
+        by_id = next((c for c in calls if part.call_id and part.call_id == c.call_id), None)
+        if by_id is None:
+            pools = (self._asked, [call for call in calls if not call.has_result])
+            by_id = next((found for pool in pools if (found := self._by_order(pool, part)) is not None), None)
+        if by_id is not None:
+            self._answered.add(id(by_id))
+        return by_id
+
+    def _by_order(self, pool: Sequence[CallItem], part: ToolResultPart) -> CallItem | None:
+        free = [call for call in pool if id(call) not in self._answered]
+        named = [call for call in free if part.name and call.name == part.name]
+        return next(iter(named or ([] if part.name and any(c.name for c in free) else free)), None)
+
+
+def _fill_call(call: CallItem, part: ToolCallPart) -> None:
+    call.call_id = call.call_id or part.call_id
+    if call.arguments is None and part.arguments is not None:
+        call.arguments, call.has_arguments = part.arguments, True
+
+
+def _call(part: ToolCallPart, *, time_ns: int, span_id: str, agent: str | None, group: int | None) -> CallItem:
+    return CallItem(
+        name=part.name,
+        arguments=part.arguments,
+        time_ns=time_ns,
+        span_id=span_id,
+        call_id=part.call_id,
+        has_arguments=part.arguments is not None,
+        agent=agent,
+        group=group,
+    )
+
+
+def _text(message: Message) -> str:
+    return "\n".join(part.text for part in message.parts if isinstance(part, TextPart) and part.text.strip())
+
+
+def _same_arguments(one: JsonValue, two: JsonValue) -> bool:
+    return one is None or two is None or canonical(one) == canonical(two)

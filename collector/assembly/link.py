@@ -1,0 +1,307 @@
+"""Which traces belong to one conversation. Pure; never by time alone; the same groups in any order of arrival.
+
+Within one service, the surest first:
+
+1. the same conversation id;
+2. a response id: a call that names the previous response, or whose conversation id is in truth a response id; and one
+   call seen by two instrumentations in traces of their own (same response id, at the same time);
+3. a tool-call id: a call's input holds a call or result that another call's output asked for;
+4. history: a call's input begins with another call's whole input and output.
+
+A conversation id is never overruled: traces with different ids stay apart, a trace without one may join by 2 to 4.
+A list that is known is continued once. A second continuation is another user's whose conversation began with the same
+words (then either assignment gives the same text), or a retry: the same input again after a failure.
+
+For live state: `link_keys(operations_of_a_trace)` says what to index. Two traces can only belong together if they share a
+key: index every trace under all of `keys.provides` and `keys.needs`; when a trace arrives or grows, look up its `needs`
+among what others provide and its `provides` among what others need (its own longest list first), close over what was
+found, and run `link` on the operations of those traces. `needs` holds at most `MAX_NEEDS` lists, the longest, so a
+conversation's index stays linear in its length. Traces that share no key need never be looked at together.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import TypeVar
+
+from collector.assembly.merge import settle
+from collector.assembly.units import Unit, response_ids_of, units_of
+from collector.messages.digests import extend
+from collector.messages.fold import says_anything
+from collector.operation import Chain, Message, Operation, OperationKind, Role, ToolCallPart, ToolResultPart
+
+T = TypeVar("T")
+
+MAX_NEEDS = 64
+MIN_CALL_ID = 8
+"""Shorter tool-call ids ("0", "call_1") are counters of one request, not ids."""
+
+_LINKING = frozenset({OperationKind.MODEL_CALL, OperationKind.AGENT, OperationKind.WORKFLOW})
+
+
+@dataclass(frozen=True, slots=True)
+class LinkKeys:
+    """What a trace can be found by, and what it looks for; 16 bytes each, the service is in them."""
+
+    conversation_ids: frozenset[str]
+    provides: frozenset[bytes]
+    needs: tuple[bytes, ...]
+
+
+def link(operations: Iterable[Operation]) -> list[tuple[Operation, ...]]:
+    """The operations of each conversation, conversations in order of time. Operations are merged, one a span."""
+    every = [settle(operation) for operation in operations]
+    units = units_of(every, response_ids=response_ids_of(every))
+    groups = _Groups(units)
+    _by_conversation_id(groups)
+    _by_response_id(groups)
+    _by_messages(groups)
+    return [tuple(op for unit in members for op in unit.operations) for members in groups.members()]
+
+
+def link_keys(operations: Iterable[Operation]) -> LinkKeys:
+    """See the head of this module."""
+    ids: set[str] = set()
+    provides: set[bytes] = set()
+    needs: dict[bytes, None] = {}
+    for operation in map(settle, operations):
+        service = operation.service
+        if operation.conversation_id is not None:
+            ids.add(operation.conversation_id)
+            provides.add(_key(service, b"id", operation.conversation_id))
+            needs[_key(service, b"id", operation.conversation_id)] = None
+        if operation.response_id:
+            provides.add(_key(service, b"id", operation.response_id))
+            needs[_key(service, b"id", operation.response_id)] = None
+        if operation.previous_response_id:
+            needs[_key(service, b"id", operation.previous_response_id)] = None
+        if operation.kind is OperationKind.TOOL and _is_id(operation.call_id):
+            needs[_key(service, b"call", operation.call_id or "")] = None
+        if operation.kind in _LINKING:
+            provides.update(_key(service, b"call", call_id) for call_id in _asked(operation.output))
+            whole = _whole(operation)
+            if whole is not None:
+                provides.add(_key(service, b"list", whole.digest))
+            for call_id in _recent(_answered(operation.input)):
+                needs[_key(service, b"call", call_id)] = None
+            for digest in _recent(_prefixes(operation.input)):
+                needs[_key(service, b"list", digest)] = None
+    return LinkKeys(conversation_ids=frozenset(ids), provides=frozenset(provides), needs=tuple(needs))
+
+
+class _Groups:
+    """Union-find over units that never joins two conversation ids."""
+
+    def __init__(self, units: Sequence[Unit]) -> None:
+        self.units = units
+        self._root = list(range(len(units)))
+        self._name = [unit.conversation_id for unit in units]
+
+    def find(self, index: int) -> int:
+        while self._root[index] != index:
+            self._root[index] = self._root[self._root[index]]
+            index = self._root[index]
+        return index
+
+    def may_join(self, one: int, two: int) -> bool:
+        first, second = self._name[self.find(one)], self._name[self.find(two)]
+        return first is None or second is None or first == second
+
+    def join(self, one: int, two: int) -> bool:
+        """Whether they are together now."""
+        if not self.may_join(one, two):
+            return False
+        first, second = sorted((self.find(one), self.find(two)))
+        if first != second:
+            self._root[second] = first
+            self._name[first] = self._name[first] or self._name[second]
+        return True
+
+    def members(self) -> list[list[Unit]]:
+        found: dict[int, list[Unit]] = defaultdict(list)
+        for index, unit in enumerate(self.units):
+            found[self.find(index)].append(unit)
+        return list(found.values())
+
+
+def _by_conversation_id(groups: _Groups) -> None:
+    known: dict[tuple[str | None, str], int] = {}
+    for index, unit in enumerate(groups.units):
+        if unit.conversation_id is not None:
+            groups.join(known.setdefault((unit.service, unit.conversation_id), index), index)
+
+
+def _by_response_id(groups: _Groups) -> None:
+    known: dict[tuple[str | None, str], list[tuple[int, Operation]]] = defaultdict(list)
+    for index, operation in _operations(groups.units):
+        if operation.response_id:
+            known[operation.service, operation.response_id].append((index, operation))
+    for twins in known.values():
+        for position, (index, operation) in enumerate(twins):
+            for other, twin in twins[position + 1 :]:
+                if operation.start_ns <= twin.end_ns and twin.start_ns <= operation.end_ns:
+                    groups.join(index, other)
+    for index, operation in _operations(groups.units):
+        if operation.previous_response_id:
+            answered = known.get((operation.service, operation.previous_response_id), [])
+            earlier = [(other.start_ns, at) for at, other in answered if other.start_ns <= operation.start_ns]
+            if earlier:
+                groups.join(max(earlier)[1], index)
+
+
+@dataclass(frozen=True, slots=True)
+class _Provider:
+    index: int
+    operation: Operation
+    whole: Chain | None
+    asked: frozenset[str]
+
+
+def _by_messages(groups: _Groups) -> None:
+    """Calls in order of time: each looks for the one it goes on from among those that began before it."""
+    lists: dict[tuple[str | None, bytes], list[_Provider]] = defaultdict(list)
+    calls: dict[tuple[str | None, str], list[_Provider]] = defaultdict(list)
+    claims: dict[tuple[int, bytes], tuple[int, Operation]] = {}
+    every = [(i, op) for i, op in _operations(groups.units) if op.kind in _LINKING or op.kind is OperationKind.TOOL]
+    every.sort(key=lambda item: (item[1].start_ns, item[1].end_ns, item[1].trace_id, item[1].span_id))
+    for index, operation in every:
+        if operation.kind is OperationKind.TOOL:
+            if _is_id(operation.call_id):
+                _join_latest(groups, index, calls.get((operation.service, operation.call_id or ""), []))
+            continue
+        _continue_from(groups, index, operation, lists=lists, calls=calls, claims=claims)
+        provider = _Provider(index, operation, _whole(operation), frozenset(_asked(operation.output)))
+        if provider.whole is not None:
+            lists[operation.service, provider.whole.digest].append(provider)
+        for call_id in provider.asked:
+            calls[operation.service, call_id].append(provider)
+
+
+def _continue_from(
+    groups: _Groups,
+    index: int,
+    operation: Operation,
+    *,
+    lists: dict[tuple[str | None, bytes], list[_Provider]],
+    calls: dict[tuple[str | None, str], list[_Provider]],
+    claims: dict[tuple[int, bytes], tuple[int, Operation]],
+) -> None:
+    ids: frozenset[str] | None = None
+    for digest in _prefixes(operation.input):
+        known = lists.get((operation.service, digest))
+        if not known:
+            continue
+        ids = ids if ids is not None else frozenset(_answered(operation.input))
+        chosen = _choose(groups, index, operation, ids, known, digest, claims)
+        if chosen is not None:
+            claims.setdefault((chosen.index, digest), (index, operation))
+            groups.join(chosen.index, index)
+            return
+    for call_id in _answered(operation.input):
+        if _join_latest(groups, index, calls.get((operation.service, call_id), [])):
+            return
+
+
+def _choose(
+    groups: _Groups,
+    index: int,
+    operation: Operation,
+    ids: frozenset[str],
+    known: Sequence[_Provider],
+    digest: bytes,
+    claims: dict[tuple[int, bytes], tuple[int, Operation]],
+) -> _Provider | None:
+    fitting = [
+        provider
+        for provider in known
+        if groups.may_join(provider.index, index)
+        and (not provider.asked or not ids or provider.asked & ids)
+        and _is_free(groups, index, operation, claims.get((provider.index, digest)))
+    ]
+    return max(
+        fitting,
+        key=lambda provider: (
+            groups.find(provider.index) == groups.find(index),
+            bool(provider.asked & ids),
+            provider.operation.start_ns,
+            provider.operation.trace_id,
+            provider.operation.span_id,
+        ),
+        default=None,
+    )
+
+
+def _is_free(groups: _Groups, index: int, operation: Operation, claim: tuple[int, Operation] | None) -> bool:
+    if claim is None or groups.find(claim[0]) == groups.find(index):
+        return True
+    before = claim[1]
+    same = before.input is not None and operation.input is not None and before.input.digest == operation.input.digest
+    return same and (before.is_error or not says_anything(before.output))
+
+
+def _join_latest(groups: _Groups, index: int, known: Sequence[_Provider]) -> bool:
+    fitting = [provider for provider in known if groups.may_join(provider.index, index)]
+    if not fitting:
+        return False
+    return groups.join(fitting[-1].index, index)
+
+
+def _operations(units: Sequence[Unit]) -> Iterator[tuple[int, Operation]]:
+    for index, unit in enumerate(units):
+        for operation in unit.operations:
+            yield index, operation
+
+
+def _whole(operation: Operation) -> Chain | None:
+    """Input and output as one list, where both say something; an answer alone is no history."""
+    if operation.input is None or not says_anything(operation.output) or operation.is_internal:
+        return None
+    if operation.input_is_delta:
+        return None
+    return extend(operation.input, operation.output)
+
+
+def _prefixes(chain: Chain | None) -> Iterator[bytes]:
+    """Digests of the lists that another call may have ended with: those whose last message is the assistant's."""
+    node = chain
+    while node is not None:
+        if node.message.role is Role.ASSISTANT and node.message.parts:
+            yield node.digest
+        node = node.parent
+
+
+def _answered(chain: Chain | None) -> Iterator[str]:
+    """Tool-call ids in an input, latest first."""
+    node = chain
+    while node is not None:
+        for part in reversed(node.message.parts):
+            if isinstance(part, (ToolCallPart, ToolResultPart)) and _is_id(part.call_id):
+                yield part.call_id or ""
+        node = node.parent
+
+
+def _asked(output: Sequence[Message]) -> Iterator[str]:
+    for message in output:
+        for part in message.parts:
+            if isinstance(part, ToolCallPart) and _is_id(part.call_id):
+                yield part.call_id or ""
+
+
+def _is_id(call_id: str | None) -> bool:
+    return call_id is not None and len(call_id) >= MIN_CALL_ID
+
+
+def _recent(items: Iterator[T]) -> Iterator[T]:
+    for count, item in enumerate(items):
+        if count >= MAX_NEEDS:
+            return
+        yield item
+
+
+def _key(service: str | None, kind: bytes, value: str | bytes) -> bytes:
+    raw = value.encode("utf-8", "surrogatepass") if isinstance(value, str) else value
+    name = (service or "").encode("utf-8", "surrogatepass")
+    return blake2b(kind + len(name).to_bytes(4, "big") + name + raw, digest_size=16).digest()

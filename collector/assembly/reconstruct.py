@@ -1,0 +1,49 @@
+"""Requests to conversations, offline: decode, read, merge, link, assemble. The same for any order, split or repetition."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from collector.assembly.assemble import assemble
+from collector.assembly.link import link
+from collector.assembly.merge import merge
+from collector.dialects.registry import read_log, read_span
+from collector.messages.decoder import MessageDecoder
+from collector.model import Conversation
+from collector.operation import Operation
+from collector.telemetry.decode import iter_logs, iter_spans
+from collector.telemetry.records import Signal
+
+
+def reconstruct(
+    requests: Iterable[tuple[Signal, bytes]], *, decoder: MessageDecoder | None = None
+) -> list[Conversation]:
+    """The conversations in OTLP requests, in order of time; those without a turn are left out."""
+    decoder = decoder if decoder is not None else MessageDecoder()
+    fragments: dict[tuple[str, str], Operation] = {}
+    for signal, body in requests:
+        for operation in _read(signal, body, decoder):
+            key = (operation.trace_id, operation.span_id)
+            known = fragments.get(key)
+            fragments[key] = operation if known is None else merge((known, operation))
+    return conversations_of(fragments.values())
+
+
+def conversations_of(operations: Iterable[Operation]) -> list[Conversation]:
+    """The conversations that merged operations make."""
+    found = [assemble(group) for group in link(operations)]
+    told = [conversation for conversation in found if conversation.turns]
+    return sorted(told, key=lambda c: (c.turns[0].start_ns, c.service or "", c.conversation_id))
+
+
+def _read(signal: Signal, body: bytes, decoder: MessageDecoder) -> Iterable[Operation]:
+    if signal is Signal.TRACES:
+        for span in iter_spans(body):
+            operation = read_span(span, decoder)
+            if operation is not None:
+                yield operation
+    elif signal is Signal.LOGS:
+        for record in iter_logs(body):
+            operation = read_log(record, decoder)
+            if operation is not None:
+                yield operation

@@ -1,0 +1,146 @@
+"""What messages say: the user's words of a turn, the answer's text, and which messages are a turn's own.
+
+A human's input is a user message with something in it; several in a row are one input. System messages belong to no turn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from collector.messages.values import squash
+from collector.operation import (
+    Chain,
+    CompactionPart,
+    MediaPart,
+    Message,
+    Operation,
+    Role,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+)
+
+
+def text_in(message: Message) -> str:
+    """The message's texts; media are named, never left out silently."""
+    texts: list[str] = []
+    for part in message.parts:
+        if isinstance(part, TextPart):
+            texts.append(part.text)
+        elif isinstance(part, MediaPart):
+            texts.append(f"[{part.modality}]")
+    return "\n".join(text for text in texts if text.strip())
+
+
+def is_human(message: Message) -> bool:
+    """A user message; an empty one counts, for with content off it is the only sign of a turn."""
+    return message.role is Role.USER and not any(isinstance(part, ToolResultPart) for part in message.parts)
+
+
+def has_calls(message: Message) -> bool:
+    return any(isinstance(part, ToolCallPart) for part in message.parts)
+
+
+def is_compaction(message: Message) -> bool:
+    return any(isinstance(part, CompactionPart) for part in message.parts)
+
+
+def system_of(operation: Operation) -> str | None:
+    """The system prompt of a call: its own field, else the system messages of its input."""
+    if operation.system_instructions:
+        return operation.system_instructions
+    texts: list[str] = []
+    for message in operation.input or ():
+        if message.role is Role.SYSTEM:
+            text = text_in(message)
+            if text and text not in texts:
+                texts.append(text)
+    return "\n\n".join(texts) or None
+
+
+def answer_of(messages: Sequence[Message]) -> str | None:
+    """The last thing said to the user in an output; None where the last message still asks for tools."""
+    for message in reversed(messages):
+        if message.role is Role.ASSISTANT:
+            text = text_in(message)
+            if has_calls(message):
+                return None
+            if text:
+                return text
+        elif message.role in {Role.USER, Role.TOOL}:
+            return None
+    return None
+
+
+def user_input_of(chain: Chain | None) -> str | None:
+    """The user's words that end the list: its last run of user messages."""
+    sections = sections_of(chain)
+    return sections[-1].user_text if sections else None
+
+
+class Section:
+    """One turn within a message list: what the user said, and everything after it up to the next user message."""
+
+    __slots__ = ("anchor", "messages", "users")
+
+    def __init__(self) -> None:
+        self.users: list[Message] = []
+        self.messages: list[Message] = []
+        self.anchor = b""
+        """Digest of the list up to and with the user's message: the same turn wherever the list is replayed."""
+
+    @property
+    def user_text(self) -> str | None:
+        return "\n\n".join(text for message in self.users if (text := text_in(message))) or None
+
+
+def sections_of(chain: Chain | None, *, stop: Iterable[bytes] = ()) -> list[Section]:
+    """The list cut at its user messages, first first. Messages before any user message are left out.
+
+    `stop` are anchors already known: of the turns before one of them nothing is looked at again.
+    """
+    known = frozenset(stop)
+    nodes: list[Chain] = []
+    node = chain
+    while node is not None:
+        nodes.append(node)
+        if node.digest in known and is_human(node.message):
+            # The run of user messages goes on to the left of its anchor's last message.
+            node = node.parent
+            while node is not None and is_human(node.message):
+                nodes.append(node)
+                node = node.parent
+            break
+        node = node.parent
+    sections: list[Section] = []
+    for node in reversed(nodes):
+        message = node.message
+        if message.role is Role.SYSTEM:
+            continue
+        if is_human(message):
+            if not sections or sections[-1].messages:
+                sections.append(Section())
+            sections[-1].users.append(message)
+            sections[-1].anchor = node.digest
+        elif sections:
+            sections[-1].messages.append(message)
+    return sections
+
+
+def tail_of(chain: Chain | None) -> list[Message]:
+    """All messages after the last human one; all but system messages where there is none."""
+    found: list[Message] = []
+    node = chain
+    while node is not None and not is_human(node.message):
+        if node.message.role is not Role.SYSTEM:
+            found.append(node.message)
+        node = node.parent
+    return list(reversed(found))
+
+
+def same_text(one: str | None, two: str | None) -> bool:
+    return bool(one) and bool(two) and squash(one or "") == squash(two or "")
+
+
+def contains(whole: str | None, part: str | None) -> bool:
+    return bool(whole) and bool(part) and squash(part or "") in squash(whole or "")

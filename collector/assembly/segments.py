@@ -1,0 +1,185 @@
+"""The main line of a conversation: what an agent did for the user, cut out of the trees.
+
+A segment is one entry of the main line with the model calls, tool spans and handoffs under it: an outermost agent or
+workflow span, or a model call or tool span that stands alone. A wrapper that does not say what the user asked is looked
+into, since it may hold one turn or many. What happens under a tool call is not main line; it is nested under the call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from collector.assembly.said import answer_of, same_text, sections_of
+from collector.assembly.tree import AGENT_LIKE, Node, live
+from collector.operation import OperationKind, ToolCallPart, ToolResultPart
+
+_MAX_DEPTH = 64
+_ENTRY_KINDS = frozenset({*AGENT_LIKE, OperationKind.MODEL_CALL, OperationKind.TOOL, OperationKind.HANDOFF})
+
+
+@dataclass(slots=True, eq=False)
+class Segment:
+    entry: Node
+    outer: tuple[Node, ...] = ()
+    """Wrappers around the entry, outermost first."""
+    calls: list[Node] = field(default_factory=list)
+    tools: list[Node] = field(default_factory=list)
+    handoffs: list[Node] = field(default_factory=list)
+    agents: list[Node] = field(default_factory=list)
+    user_text: str | None = None
+    """What the user asked, as the entry says it."""
+    answer: str | None = None
+    """What the user was told, as the entry or a wrapper around it says it."""
+    goes_on: bool = False
+    """The entry's input holds more than the user's words: it goes on with a turn that had begun."""
+
+    @property
+    def trace_id(self) -> str:
+        return self.entry.operation.trace_id
+
+
+def segments_of(nodes: Sequence[Node]) -> list[Segment]:
+    """In order of time. Nodes are those of `tree.build_forest`."""
+    found: list[Segment] = []
+    for node in live(nodes):
+        if node.kind in _ENTRY_KINDS and node.meaningful_parent is None and not node.is_internal:
+            found += _expand(node, (), _MAX_DEPTH)
+    return sorted(found, key=lambda segment: segment.entry.order)
+
+
+def _expand(entry: Node, outer: tuple[Node, ...], depth: int) -> list[Segment]:
+    if entry.kind not in AGENT_LIKE:
+        return [_lone(entry, outer)]
+    segment = _segment(entry, outer)
+    if segment.user_text is not None or depth <= 0:
+        return [segment]
+    inner = _nearest_agents(entry)
+    if not inner or (not segment.calls and not any(_segment(node, ()).user_text for node in inner)):
+        return [segment]
+    inside = {id(node) for agent in inner for node in (agent, *agent.descendants())}
+    loose = [n for n in (*segment.calls, *segment.tools, *segment.handoffs) if id(n) not in inside]
+    parts = [part for agent in inner for part in _expand(agent, (*outer, entry), depth - 1)]
+    parts += [_lone(node, (*outer, entry)) for node in loose]
+    parts.sort(key=lambda part: part.entry.order)
+    _hand_down(segment, parts)
+    return parts
+
+
+def _hand_down(whole: Segment, parts: Sequence[Segment]) -> None:
+    """The wrapper's answer belongs to its last part, where that has none of its own."""
+    speaking = [part for part in parts if part.entry.kind not in {OperationKind.TOOL, OperationKind.HANDOFF}]
+    if whole.answer is not None and speaking and speaking[-1].answer is None:
+        speaking[-1].answer = whole.answer
+
+
+def _lone(node: Node, outer: tuple[Node, ...]) -> Segment:
+    segment = Segment(entry=node, outer=outer)
+    match node.kind:
+        case OperationKind.MODEL_CALL:
+            segment.calls.append(node)
+            segment.tools += [below for below in node.descendants() if _is_own(below, OperationKind.TOOL, node)]
+        case OperationKind.TOOL:
+            segment.tools.append(node)
+        case _:
+            segment.handoffs.append(node)
+    return segment
+
+
+def _segment(entry: Node, outer: tuple[Node, ...]) -> Segment:
+    below = [node for node in entry.descendants() if not node.is_duplicate and not node.is_internal]
+    main = [node for node in below if not _is_under_tool(node, entry)]
+    main.sort(key=lambda node: node.order)
+    sections = sections_of(entry.operation.input)
+    said = sections[-1].user_text if sections else None
+    return Segment(
+        entry=entry,
+        outer=outer,
+        calls=[node for node in main if node.kind is OperationKind.MODEL_CALL],
+        tools=[node for node in main if node.kind is OperationKind.TOOL],
+        handoffs=[node for node in main if node.kind is OperationKind.HANDOFF],
+        agents=[entry, *(node for node in main if node.kind in AGENT_LIKE)],
+        user_text=said,
+        answer=answer_of(entry.operation.output),
+        goes_on=bool(sections and sections[-1].messages),
+    )
+
+
+def _is_own(node: Node, kind: OperationKind, top: Node) -> bool:
+    return node.kind is kind and not node.is_duplicate and not node.is_internal and not _is_under_tool(node, top)
+
+
+def _is_under_tool(node: Node, top: Node) -> bool:
+    for ancestor in node.ancestors():
+        if ancestor is top:
+            return False
+        if ancestor.kind is OperationKind.TOOL and not ancestor.is_duplicate:
+            return True
+    return False
+
+
+def _nearest_agents(entry: Node) -> list[Node]:
+    """The outermost agent-like spans under the entry that are not under a tool call."""
+    found: list[Node] = []
+    stack = list(reversed(entry.children))
+    while stack:
+        node = stack.pop()
+        if node.kind in AGENT_LIKE and not node.is_duplicate and not node.is_internal:
+            found.append(node)
+        elif node.kind is not OperationKind.TOOL or node.is_duplicate:
+            stack.extend(reversed(node.children))
+    return sorted(found, key=lambda node: node.order)
+
+
+def inner_segment(tool: Node) -> Segment:
+    """What happened under a tool call: a sub-agent's calls and tools."""
+    below = [node for node in tool.descendants() if not node.is_duplicate and not node.is_internal]
+    own = sorted((node for node in below if not _is_under_tool(node, tool)), key=lambda node: node.order)
+    return Segment(
+        entry=tool,
+        calls=[node for node in own if node.kind is OperationKind.MODEL_CALL],
+        tools=[node for node in own if node.kind is OperationKind.TOOL],
+        agents=[node for node in own if node.kind in AGENT_LIKE],
+    )
+
+
+def replayed_in(nodes: Iterable[Node]) -> tuple[frozenset[bytes], frozenset[str]]:
+    """Digests of the assistant messages, and the tool-call ids, that some call's input or agent's output repeats."""
+    digests: set[bytes] = set()
+    ids: set[str] = set()
+    seen: set[int] = set()
+    for node in nodes:
+        chain = node.operation.input
+        while chain is not None and id(chain) not in seen:
+            seen.add(id(chain))
+            digests.add(chain.message.digest)
+            for part in chain.message.parts:
+                if isinstance(part, (ToolCallPart, ToolResultPart)) and part.call_id:
+                    ids.add(part.call_id)
+            chain = chain.parent
+        if node.kind in AGENT_LIKE:
+            digests.update(message.digest for message in node.operation.output)
+    return frozenset(digests), frozenset(ids)
+
+
+def shown_calls(segment: Segment, replayed: tuple[frozenset[bytes], frozenset[str]]) -> list[Node]:
+    """The calls whose answer the conversation went on from, was told to the user, or led to a tool; and the last one.
+
+    A call that is none of these (a router, a guardrail, a title) is nothing that a user saw.
+    """
+    digests, ids = replayed
+    tools = {node.operation.tool_name for node in segment.tools}
+    speaking = [node for node in segment.calls if node.operation.output]
+    if not speaking:
+        return list(segment.calls)
+    answers = [answer_of(agent.operation.output) for agent in segment.agents] + [segment.answer]
+    shown: list[Node] = []
+    for node in segment.calls:
+        output = node.operation.output
+        parts = [part for message in output for part in message.parts]
+        went_on = any(message.digest in digests for message in output if message.parts)
+        asked = any(p.call_id in ids or p.name in tools for p in parts if isinstance(p, ToolCallPart))
+        told = any(same_text(answer_of(output), answer) for answer in answers)
+        if went_on or asked or told or not output or node is speaking[-1]:
+            shown.append(node)
+    return shown

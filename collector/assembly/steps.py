@@ -1,0 +1,320 @@
+"""A turn's draft to its steps and output: tool spans paired with calls, handoffs told, nested sub-agents under their call."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from collector.assembly.drafts import Draft
+from collector.assembly.items import CallItem, HandoffItem, Item, Items, TextItem
+from collector.assembly.said import contains, same_text, tail_of
+from collector.assembly.segments import inner_segment
+from collector.assembly.tree import Node
+from collector.messages.values import canonical, decode_container, squash
+from collector.model import HandoffStep, JsonValue, MessageStep, Step, ToolCallStep, ToolResultStep
+from collector.operation import Operation
+
+_HANDOFF = re.compile(
+    r"^(?:transfer_(?:back_)?to_|hand_?off_to_|hand_?over_to_|delegate_to_)(?P<to>.*)$", re.IGNORECASE
+)
+_TARGET_KEYS = ("agent_name", "agent", "to_agent", "assistant", "target", "name")
+_MAX_NESTING = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """The steps of a turn and its output."""
+
+    steps: tuple[Step, ...]
+    output: str | None
+    output_node: Node | None
+
+
+def tell(draft: Draft) -> Told:
+    items = draft.items
+    for agent in _agents_without_calls(draft):
+        _absorb_agent(items, agent)
+    _pair_tools(items, draft.tools)
+    _drop_unseen_calls(draft)
+    _add_handoffs(items, draft.handoffs)
+    output, said = _output(draft)
+    kept = [item for item in items.items if _is_step(item, said)]
+    node = next((n for n in draft.calls if said is not None and n.operation.span_id == said.span_id), None)
+    if node is None and draft.calls:
+        node = draft.calls[-1]
+    return Told(steps=tuple(_steps(kept, None, _MAX_NESTING)), output=output, output_node=node)
+
+
+def _agents_without_calls(draft: Draft) -> list[Node]:
+    """Agent spans that are the only ones to tell what they did."""
+    agents = [agent for segment in draft.segments for agent in segment.agents]
+    with_calls = {id(above) for call in draft.calls for above in call.ancestors()}
+    silent = [agent for agent in agents if id(agent) not in with_calls]
+    inner = {id(above) for agent in silent for above in agent.ancestors()}
+    return [agent for agent in agents if id(agent) not in inner or id(agent) in with_calls]
+
+
+def _absorb_agent(items: Items, agent: Node) -> None:
+    operation = agent.operation
+    fill_only = bool(items.items)
+    items.absorb(
+        operation.output,
+        time_ns=operation.end_ns,
+        span_id=operation.span_id,
+        agent=agent.agent_name,
+        is_delta=False,
+        fill_only=fill_only,
+    )
+
+
+def _pair_tools(items: Items, tools: Sequence[Node]) -> None:
+    """Each tool span to its call: by id, else by name and arguments, else by name, in order; else a call of its own."""
+    left = sorted(tools, key=lambda node: node.order)
+    for matches in (_same_id, _same_name_and_arguments, _same_name):
+        unmatched: list[Node] = []
+        for node in left:
+            call = next((c for c in items.calls if c.tool is None and matches(c, node.operation)), None)
+            if call is None:
+                unmatched.append(node)
+            else:
+                _give_tool(items, call, node)
+        left = unmatched
+    for node in left:
+        if _is_known(items, node.operation):
+            continue
+        operation = node.operation
+        call = CallItem(
+            name=operation.tool_name or operation.name,
+            arguments=operation.arguments,
+            time_ns=operation.start_ns,
+            span_id=operation.span_id,
+            call_id=operation.call_id,
+            has_arguments=operation.has_arguments,
+            agent=node.agent_name,
+        )
+        items.insert(call)
+        _give_tool(items, call, node)
+
+
+def _give_tool(items: Items, call: CallItem, node: Node) -> None:
+    operation = node.operation
+    call.tool = node
+    call.span_id = operation.span_id
+    call.agent = call.agent or node.agent_name
+    call.call_id = call.call_id or operation.call_id
+    if (call.arguments is None or not call.has_arguments) and operation.has_arguments:
+        call.arguments, call.has_arguments = operation.arguments, True
+    if operation.has_result and (not call.has_result or call.result in (None, "")):
+        items.give_result(call, operation.result, is_error=False, span_id=operation.span_id, agent=node.agent_name)
+    call.is_error = call.is_error or operation.is_error
+    if call.has_result:
+        call.result_span_id = operation.span_id
+
+
+def _is_known(items: Items, operation: Operation) -> bool:
+    """A second span of a call that already has one: the same id, or the same arguments at the same time."""
+    for call in items.calls:
+        other = call.tool
+        if not isinstance(other, Node):
+            continue
+        if operation.call_id and call.call_id == operation.call_id:
+            return True
+        known = other.operation
+        overlap = known.start_ns <= operation.start_ns <= known.end_ns or (
+            operation.start_ns <= known.start_ns <= operation.end_ns
+        )
+        if (
+            overlap
+            and known.scope != operation.scope
+            and _names_fit(call.name, operation)
+            and _arguments_fit(call, operation)
+        ):
+            return True
+    return False
+
+
+def _same_id(call: CallItem, operation: Operation) -> bool:
+    return bool(operation.call_id) and call.call_id == operation.call_id
+
+
+def _same_name_and_arguments(call: CallItem, operation: Operation) -> bool:
+    return _may_pair(call, operation) and _names_fit(call.name, operation) and _arguments_fit(call, operation)
+
+
+def _same_name(call: CallItem, operation: Operation) -> bool:
+    return _may_pair(call, operation) and _names_fit(call.name, operation)
+
+
+def _may_pair(call: CallItem, operation: Operation) -> bool:
+    return not (call.call_id and operation.call_id and len(call.call_id) == len(operation.call_id))
+
+
+def _names_fit(name: str, operation: Operation) -> bool:
+    other = operation.tool_name or operation.name
+    return name == other or (bool(name) and (other.endswith(name) or other.startswith(name) or name.endswith(other)))
+
+
+def _arguments_fit(call: CallItem, operation: Operation) -> bool:
+    if not operation.has_arguments or call.arguments is None:
+        return False
+    one, two = call.arguments, operation.arguments
+    if canonical(one) == canonical(two):
+        return True
+    if isinstance(one, Mapping) and not isinstance(two, Mapping):
+        return len(one) == 1 and canonical(next(iter(one.values()))) == canonical(two)
+    return not one and not two
+
+
+def _drop_unseen_calls(draft: Draft) -> None:
+    """A call that no tool span and no later message knows, in a turn that was answered all the same: an output tool."""
+    answered = draft.answer is not None or draft.has_answer
+    knows_history = any(node.operation.input is not None for node in draft.calls)
+    if not answered or not knows_history or not draft.calls:
+        return
+    last = draft.calls[-1].operation.span_id
+    for item in draft.items.calls:
+        went_on = item.has_result or item.tool is not None or is_handoff(item.name)
+        if not went_on and item.is_replayed is False and (item.span_id != last or draft.answer is not None):
+            draft.items.items.remove(item)
+
+
+def _add_handoffs(items: Items, handoffs: Sequence[Node]) -> None:
+    for node in sorted(handoffs, key=lambda node: node.order):
+        operation = node.operation
+        if operation.to_agent:
+            items.insert(HandoffItem(operation.to_agent, operation.from_agent, operation.start_ns, operation.span_id))
+    told = {item.to_agent for item in items.items if isinstance(item, HandoffItem)}
+    for call in items.calls:
+        target = _handoff_target(call)
+        if target is not None and target not in told:
+            position = items.items.index(call) + 1
+            items.items.insert(position, HandoffItem(target, call.agent, call.time_ns, call.span_id))
+
+
+def is_handoff(name: str) -> bool:
+    return _HANDOFF.match(name) is not None
+
+
+def _handoff_target(call: CallItem) -> str | None:
+    found = _HANDOFF.match(call.name)
+    if found is None:
+        return None
+    arguments = call.arguments if isinstance(call.arguments, Mapping) else {}
+    named = next((v for key in _TARGET_KEYS if isinstance(v := arguments.get(key), str) and v), None)
+    if found["to"].lower() in {"agent", ""}:
+        return named
+    return found["to"]
+
+
+def _output(draft: Draft) -> tuple[str | None, TextItem | None]:
+    """The answer, and the item that it is: what the agent span says, else the last text that asks for nothing more."""
+    texts = draft.items.texts
+    candidates = [item for item in texts if not item.asks]
+    if draft.answer is not None:
+        item = next((t for t in reversed(texts) if same_text(t.text, draft.answer)), None)
+        if item is not None:
+            return item.text, item
+        item = next((t for t in reversed(candidates) if contains(draft.answer, t.text) and len(t.text) > 1), None)
+        if item is not None and decode_container(draft.answer) is not None:
+            return item.text, item
+        return draft.answer, item
+    calls = [index for index, item in enumerate(draft.items.items) if isinstance(item, CallItem)]
+    last_call = calls[-1] if calls else -1
+    after = [t for t in candidates if draft.items.items.index(t) > last_call]
+    return (after[-1].text, after[-1]) if after else (None, None)
+
+
+def _is_step(item: Item, said: TextItem | None) -> bool:
+    if isinstance(item, TextItem):
+        return item is not said and (item.is_replayed or item.asks)
+    return True
+
+
+def _steps(items: Sequence[Item], parent: str | None, depth: int) -> Iterator[Step]:
+    """In order; the calls of one message together, then their results in the order in which those came."""
+    position = 0
+    while position < len(items):
+        item = items[position]
+        if isinstance(item, TextItem):
+            yield MessageStep(text=item.text, agent=item.agent, span_id=item.span_id, parent_call_id=parent)
+            position += 1
+        elif isinstance(item, HandoffItem):
+            yield HandoffStep(to_agent=item.to_agent, from_agent=item.from_agent, span_id=item.span_id)
+            position += 1
+        else:
+            group = _group_at(items, position)
+            yield from _call_steps(group, parent, depth)
+            position += len(group)
+
+
+def _group_at(items: Sequence[Item], position: int) -> list[CallItem]:
+    first = items[position]
+    found: list[CallItem] = []
+    for item in items[position:]:
+        if not isinstance(item, CallItem) or not isinstance(first, CallItem):
+            break
+        if found and (item.group is None or item.group != first.group):
+            break
+        found.append(item)
+    return found
+
+
+def _call_steps(group: Sequence[CallItem], parent: str | None, depth: int) -> Iterator[Step]:
+    for call in group:
+        if call.is_orphan:
+            continue
+        inner = _inner_steps(call, depth)
+        if inner and call.call_id is None:
+            call.call_id = call.span_id  # nested steps need something to name their call by
+        yield ToolCallStep(
+            name=call.name,
+            arguments=call.arguments,
+            call_id=call.call_id,
+            span_id=call.span_id,
+            agent=call.agent,
+            group=call.group,
+            parent_call_id=parent,
+        )
+        yield from _steps(inner, call.call_id, depth - 1)
+    for call in sorted((c for c in group if c.has_result), key=lambda c: c.result_order):
+        yield ToolResultStep(
+            result=call.result,
+            name=call.name or None,
+            call_id=call.call_id,
+            is_error=call.is_error,
+            span_id=call.result_span_id,
+            agent=call.result_agent or call.agent,
+            parent_call_id=parent,
+        )
+
+
+def _inner_steps(call: CallItem, depth: int) -> list[Item]:
+    if depth <= 0 or not isinstance(call.tool, Node):
+        return []
+    segment = inner_segment(call.tool)
+    if not segment.calls and not segment.tools:
+        return []
+    items = Items()
+    for node in segment.calls:
+        operation = node.operation
+        items.absorb(
+            tail_of(operation.input),
+            time_ns=operation.start_ns,
+            span_id=operation.span_id,
+            agent=node.agent_name,
+            is_delta=operation.input_is_delta,
+            fill_only=False,
+        )
+        items.add_output(operation.output, time_ns=operation.end_ns, span_id=operation.span_id, agent=node.agent_name)
+    _pair_tools(items, segment.tools)
+    return [item for item in items.items if not _repeats_result(item, call.result)]
+
+
+def _repeats_result(item: Item, result: JsonValue) -> bool:
+    """The sub-agent's last words are the tool's result; they are told once."""
+    if not isinstance(item, TextItem):
+        return False
+    return canonical(item.text) == canonical(result) or (
+        isinstance(result, str) and squash(item.text) == squash(result)
+    )

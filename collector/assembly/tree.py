@@ -1,0 +1,220 @@
+"""The operations of one or more traces as trees, with every call in them once.
+
+A parent that never arrived makes its children roots. Cycles, which no honest sender makes, are cut at their earliest
+span. What two instrumentations say about one call is folded into one node: a model call directly under a model call, a
+tool directly under a tool of the same name (client and server of MCP), and model calls anywhere that have the same
+response id, or the same messages under another scope, while they overlap in time. A model call with several model calls
+under it is no call but a loop, hence an agent.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from collector.assembly.merge import settle
+from collector.messages.fold import fold, says_anything
+from collector.messages.digests import extend
+from collector.operation import Operation, OperationKind
+
+AGENT_LIKE = frozenset({OperationKind.AGENT, OperationKind.WORKFLOW})
+
+
+class Node:
+    """An operation in its tree. `duplicates` are spans that told of the same call."""
+
+    __slots__ = ("children", "duplicates", "is_duplicate", "operation", "parent", "parent_is_missing")
+
+    def __init__(self, operation: Operation) -> None:
+        self.operation = operation
+        self.parent: Node | None = None
+        self.children: list[Node] = []
+        self.parent_is_missing = False
+        self.is_duplicate = False
+        self.duplicates: list[Node] = []
+
+    @property
+    def kind(self) -> OperationKind:
+        return self.operation.kind
+
+    @property
+    def order(self) -> tuple[int, int, str, str]:
+        """By start; of equal starts the longer first, since a parent starts with its first child."""
+        operation = self.operation
+        return (operation.start_ns, -operation.end_ns, operation.trace_id, operation.span_id)
+
+    def ancestors(self) -> Iterator[Node]:
+        node = self.parent
+        while node is not None:
+            yield node
+            node = node.parent
+
+    def descendants(self) -> Iterator[Node]:
+        """In order of time within each level; iterative, for a trace may be deep."""
+        stack = list(reversed(self.children))
+        while stack:
+            node = stack.pop()
+            yield node
+            stack.extend(reversed(node.children))
+
+    def nearest(self, kinds: Iterable[OperationKind]) -> Node | None:
+        wanted = frozenset(kinds)
+        return next((node for node in self.ancestors() if node.kind in wanted and not node.is_duplicate), None)
+
+    @property
+    def meaningful_parent(self) -> Node | None:
+        """The nearest ancestor of any GenAI kind."""
+        return next((n for n in self.ancestors() if n.kind is not OperationKind.OTHER and not n.is_duplicate), None)
+
+    @property
+    def is_internal(self) -> bool:
+        return self.operation.is_internal or any(node.operation.is_internal for node in self.ancestors())
+
+    @property
+    def agent_name(self) -> str | None:
+        """The agent that acts here: the span's own, or that of the nearest agent around it."""
+        for node in (self, *self.ancestors()):
+            agent = node.operation.agent
+            if agent is not None and agent.name and (node is self or node.kind is OperationKind.AGENT):
+                return agent.name
+        return None
+
+
+def build_forest(operations: Iterable[Operation]) -> list[Node]:
+    """All nodes in order of time, linked, duplicates marked. Operations must be merged, one a span."""
+    nodes = sorted((Node(settle(operation)) for operation in operations), key=lambda node: node.order)
+    by_id = {(node.operation.trace_id, node.operation.span_id): node for node in nodes}
+    for node in nodes:
+        parent_id = node.operation.parent_span_id
+        if parent_id:
+            node.parent = by_id.get((node.operation.trace_id, parent_id))
+            node.parent_is_missing = node.parent is None
+    _cut_cycles(nodes)
+    for node in nodes:
+        if node.parent is not None:
+            node.parent.children.append(node)
+    _fold_nested(nodes)
+    _fold_parallel(nodes)
+    return nodes
+
+
+def live(nodes: Iterable[Node]) -> list[Node]:
+    """Without the spans that only repeat another's call."""
+    return [node for node in nodes if not node.is_duplicate]
+
+
+def _cut_cycles(nodes: Sequence[Node]) -> None:
+    safe: set[Node] = set()
+    for node in nodes:
+        path: list[Node] = []
+        on_path: set[Node] = set()
+        current: Node | None = node
+        while current is not None and current not in safe:
+            if current in on_path:
+                node.parent = None
+                break
+            path.append(current)
+            on_path.add(current)
+            current = current.parent
+        safe.update(path)
+
+
+def _fold_nested(nodes: Sequence[Node]) -> None:
+    calls_below: dict[Node, list[Node]] = defaultdict(list)
+    for node in nodes:
+        above = node.meaningful_parent
+        if above is None or node.is_internal:
+            continue
+        if node.kind is OperationKind.MODEL_CALL is above.kind:
+            calls_below[above].append(node)
+        elif node.kind is OperationKind.TOOL is above.kind and _same_tool(node.operation, above.operation):
+            _absorb(above, node)
+    for above, below in calls_below.items():
+        answered = [node for node in below if not node.operation.is_error]
+        others = [node for node in answered if not _same_response(node.operation, above.operation)]
+        if len(answered) > 1 and len(others) > 1:
+            above.operation = replace(above.operation, kind=OperationKind.AGENT)
+            continue
+        for node in below:
+            _absorb(above, node)
+
+
+def _fold_parallel(nodes: Sequence[Node]) -> None:
+    by_response: dict[tuple[str | None, str], list[Node]] = defaultdict(list)
+    by_content: dict[tuple[str | None, bytes], list[Node]] = defaultdict(list)
+    for node in nodes:
+        operation = node.operation
+        if node.is_duplicate or operation.kind is not OperationKind.MODEL_CALL:
+            continue
+        if operation.response_id:
+            _fold_into(by_response[(operation.service, operation.response_id)], node, other_scope=False)
+        if not node.is_duplicate and operation.input is not None and says_anything(operation.output):
+            whole = extend(operation.input, operation.output)
+            if whole is not None:
+                _fold_into(by_content[(operation.service, whole.digest)], node, other_scope=True)
+
+
+def _fold_into(known: list[Node], node: Node, *, other_scope: bool) -> None:
+    for other in known:
+        one, two = other.operation, node.operation
+        overlaps = one.start_ns <= two.end_ns and two.start_ns <= one.end_ns
+        scopes = {one.scope, *(duplicate.operation.scope for duplicate in other.duplicates)}
+        if not overlaps or (other_scope and two.scope in scopes):
+            continue
+        if other_scope and one.response_id and two.response_id and one.response_id != two.response_id:
+            continue
+        keeper, copy = (node, other) if _standing(node) > _standing(other) else (other, node)
+        _absorb(keeper, copy)
+        if keeper is node:
+            known[known.index(other)] = node
+        return
+    known.append(node)
+
+
+def _standing(node: Node) -> tuple[bool, bool, bool]:
+    """Which of two spans of one call is kept: the one inside an agent, with an id, with content."""
+    inside = node.meaningful_parent is not None
+    return (inside, node.operation.conversation_id is not None, says_anything(node.operation.output))
+
+
+def _absorb(keeper: Node, copy: Node) -> None:
+    own = keeper.operation
+    copied = fold([own, replace(copy.operation, kind=own.kind)])
+    if copied is None:
+        return
+    keeper.operation = replace(
+        copied,
+        name=own.name,
+        service=own.service,
+        scope=own.scope,
+        is_error=own.is_error,
+        error=own.error,
+        is_internal=own.is_internal,
+        agent=own.agent or copied.agent,
+        usage=own.usage or copied.usage,
+    )
+    copy.is_duplicate = True
+    keeper.duplicates += [copy, *copy.duplicates]
+    if not _is_below(copy, keeper) and not _is_below(keeper, copy):
+        for child in copy.children:
+            child.parent = keeper
+        keeper.children = sorted([*keeper.children, *copy.children], key=lambda node: node.order)
+        copy.children = []
+
+
+def _is_below(node: Node, top: Node) -> bool:
+    return node is top or any(ancestor is top for ancestor in node.ancestors())
+
+
+def _same_tool(one: Operation, two: Operation) -> bool:
+    if one.call_id and two.call_id:
+        return one.call_id == two.call_id
+    first, second = one.tool_name or one.name, two.tool_name or two.name
+    return first == second or first.endswith(second) or second.endswith(first)
+
+
+def _same_response(one: Operation, two: Operation) -> bool:
+    if one.response_id and two.response_id:
+        return one.response_id == two.response_id
+    return bool(one.output) and [m.digest for m in one.output] == [m.digest for m in two.output]

@@ -1,0 +1,124 @@
+"""A trace cut into the parts that belong to one conversation each, and what names that conversation.
+
+Nearly every trace is one unit. Only where its spans name different conversations (a worker's trace over many jobs) is it
+cut: a span belongs to the conversation that itself, its nearest ancestor, or else its first descendant names.
+Of several kinds of ids in a trace the surest counts for the whole of it. An id that is in truth the response id of
+another call (some frameworks put the previous response there) is no conversation id; it is read as a reference.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from collector.model import ConversationIdSource
+from collector.operation import Operation, OperationKind
+
+RESOURCE_RANK = 90
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """Operations of one trace and one conversation."""
+
+    trace_id: str
+    service: str | None
+    operations: tuple[Operation, ...]
+    conversation_id: str | None
+    source: ConversationIdSource | None
+    start_ns: int
+
+    @property
+    def order(self) -> tuple[int, str, str]:
+        return (self.start_ns, self.trace_id, self.conversation_id or "")
+
+
+def response_ids_of(operations: Iterable[Operation]) -> frozenset[str]:
+    return frozenset(operation.response_id for operation in operations if operation.response_id)
+
+
+def units_of(operations: Iterable[Operation], *, response_ids: Collection[str]) -> list[Unit]:
+    """All units, in order of time. `response_ids` are those of every operation at hand."""
+    by_trace: dict[str, list[Operation]] = defaultdict(list)
+    for operation in operations:
+        by_trace[operation.trace_id].append(_without_false_id(operation, response_ids))
+    units = [unit for trace in by_trace.values() for unit in _units_of_trace(trace)]
+    return sorted(units, key=lambda unit: unit.order)
+
+
+def _without_false_id(operation: Operation, response_ids: Collection[str]) -> Operation:
+    if operation.conversation_id is None or operation.conversation_id not in response_ids:
+        return operation
+    previous = operation.previous_response_id
+    if previous is None and operation.conversation_id != operation.response_id:
+        previous = operation.conversation_id
+    return replace(operation, conversation_id=None, conversation_id_rank=99, previous_response_id=previous)
+
+
+def _units_of_trace(trace: Sequence[Operation]) -> list[Unit]:
+    ordered = sorted(trace, key=lambda op: (op.start_ns, -op.end_ns, op.span_id))
+    named = [op for op in ordered if op.conversation_id is not None]
+    if not named:
+        return [_unit(ordered, None)]
+    best = min(op.conversation_id_rank for op in named)
+    ids = {op.conversation_id for op in named if op.conversation_id_rank == best}
+    if len(ids) == 1:
+        return [_unit(ordered, next(iter(ids)))]
+    return [_unit(group, name) for name, group in _partition(ordered, best).items()]
+
+
+def _partition(ordered: Sequence[Operation], best: int) -> dict[str, list[Operation]]:
+    by_id = {op.span_id: op for op in ordered}
+    own = {op.span_id: op.conversation_id for op in ordered if op.conversation_id and op.conversation_id_rank == best}
+    from_below: dict[str, str] = {}
+    for op in ordered:
+        name = own.get(op.span_id)
+        if name is not None:
+            for above in _path_up(op, by_id):
+                if above.span_id in from_below:
+                    break
+                from_below[above.span_id] = name
+    groups: dict[str, list[Operation]] = defaultdict(list)
+    fallback = next(iter(own.values()))
+    for op in ordered:
+        above_name = next((own[a.span_id] for a in _path_up(op, by_id) if a.span_id in own), None)
+        groups[own.get(op.span_id) or above_name or from_below.get(op.span_id) or fallback].append(op)
+    return groups
+
+
+def _path_up(operation: Operation, by_id: dict[str, Operation]) -> list[Operation]:
+    found: list[Operation] = []
+    seen = {operation.span_id}
+    current = by_id.get(operation.parent_span_id or "")
+    while current is not None and current.span_id not in seen:
+        seen.add(current.span_id)
+        found.append(current)
+        current = by_id.get(current.parent_span_id or "")
+    return found
+
+
+def _unit(operations: Sequence[Operation], conversation_id: str | None) -> Unit:
+    genai = [op for op in operations if op.kind is not OperationKind.OTHER] or list(operations)
+    first = min(genai, key=lambda op: (op.start_ns or op.end_ns, -op.end_ns, op.span_id))
+    return Unit(
+        trace_id=operations[0].trace_id,
+        service=first.service,
+        operations=tuple(operations),
+        conversation_id=conversation_id,
+        source=_source(genai, conversation_id) if conversation_id is not None else None,
+        start_ns=first.start_ns,
+    )
+
+
+def _source(genai: Sequence[Operation], conversation_id: str) -> ConversationIdSource:
+    """Where the model calls of the unit have the id from; the outermost operation's where there is no call."""
+    calls = [op for op in genai if op.kind is OperationKind.MODEL_CALL] or list(genai[:1])
+    if any(op.conversation_id == conversation_id and op.conversation_id_rank < RESOURCE_RANK for op in calls):
+        return ConversationIdSource.ATTRIBUTE
+    by_id = {op.span_id: op for op in genai}
+    if any(above.conversation_id == conversation_id for call in calls for above in _path_up(call, by_id)):
+        return ConversationIdSource.ANCESTOR
+    if any(op.conversation_id_rank >= RESOURCE_RANK for op in genai if op.conversation_id == conversation_id):
+        return ConversationIdSource.RESOURCE
+    return ConversationIdSource.TRACE
