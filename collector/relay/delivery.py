@@ -4,8 +4,9 @@ Failures that may pass are repeated without an end, unless the policy has one: t
 up while the destination is away, and the backlog in the journal holds no more than that time. A refusal for good is
 counted, logged at most every ten seconds and never holds up the requests behind it.
 
-A request refused as too large is cut until the parts fit. The smaller part goes first: if even the smallest is refused,
-size is not the matter (a quota without RetryInfo looks the same over gRPC), and the rest is spared.
+A request refused as too large is cut until the parts fit. The smaller part goes first, and when several single spans
+are refused before anything was taken, size is not the matter (a quota without RetryInfo looks the same over gRPC): the
+rest is spared.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Literal, Protocol, TypeAlias, TypeVar
+from typing import Literal, TypeAlias
 
 import structlog
 
@@ -41,11 +42,9 @@ log = structlog.get_logger(__name__)
 
 DropReason: TypeAlias = Literal["too_large", "malformed", "unauthenticated", "refused", "gave_up", "internal_error"]
 
-_T = TypeVar("_T")
-
-
-class RunInThread(Protocol):
-    async def __call__(self, function: Callable[[], _T]) -> _T: ...
+_UNCUTTABLE_BEFORE_GIVING_UP = 8
+_THREAD_FROM_BYTES = 1 << 20
+"""Walking over this much takes about a millisecond."""
 
 
 class StoppedError(Exception):
@@ -80,11 +79,9 @@ class Delivery:
         metrics: RelayMetrics,
         clock: Clock,
         stopping: asyncio.Event,
-        run_in_thread: RunInThread,
         dead_letters: DeadLetters | None,
         max_parts: int,
     ) -> None:
-        """`run_in_thread` must run one function at a time, as the folder of dead letters is no shared thing."""
         self._name = name
         self._sender = sender
         self._policy = policy
@@ -92,8 +89,8 @@ class Delivery:
         self._metrics = metrics
         self._clock = clock
         self._stopping = stopping
-        self._run_in_thread = run_in_thread
         self._dead_letters = dead_letters
+        self._dead_letters_lock = asyncio.Lock()
         self._max_parts = max_parts
         self._log_limit = LogLimit(clock)
 
@@ -131,7 +128,7 @@ class Delivery:
                 parts.pending.extend(sorted(cut, key=len, reverse=True))
                 return
             parts.refuse([part], "too_large")
-            if not parts.accepted:
+            if not parts.accepted and len(parts.refused) >= _UNCUTTABLE_BEFORE_GIVING_UP:
                 parts.pending.clear()
                 parts.refused = [record.body]
             self._log_dropped(record, err)
@@ -189,7 +186,7 @@ class Delivery:
 
     async def _cut(self, part: bytes) -> tuple[bytes, bytes] | None:
         try:
-            return await self._run_in_thread(partial(halves, part))
+            return halves(part) if len(part) < _THREAD_FROM_BYTES else await asyncio.to_thread(halves, part)
         except MalformedRequestError:
             return None
 
@@ -199,7 +196,8 @@ class Delivery:
         for body in bodies:
             keep = partial(self._dead_letters.keep, record.signal, body, reason=reason, received_ns=record.received_ns)
             try:
-                lost = await self._run_in_thread(keep)
+                async with self._dead_letters_lock:
+                    lost = await asyncio.to_thread(keep)
             except OSError as err:
                 lost = 1
                 if self._log_limit.allows("dead letter"):

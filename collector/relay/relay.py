@@ -37,7 +37,6 @@ from collector.telemetry.records import Signal
 log = structlog.get_logger(__name__)
 
 _T = TypeVar("_T")
-_POLL_S = 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +70,12 @@ class Relay:
         window: Window | None = None,
         dead_letters: DeadLetters | None = None,
         commit_interval_s: float = 1.0,
+        poll_s: float = 0.25,
         max_parts: int = 256,
     ) -> None:
-        """`max_parts` bounds the tries for one request that the destination finds too large."""
+        """`poll_s` bounds one wait for new records, and with it how late a shutdown is noticed; `max_parts` bounds the
+        tries for one request that the destination finds too large.
+        """
         policy = policy or RetryPolicy()
         self._name = name
         self._reader = reader
@@ -83,6 +85,7 @@ class Relay:
         self._signals = signals
         self._window = window or Window()
         self._commit_interval_s = commit_interval_s
+        self._poll_s = poll_s
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix=f"relay-{name}")
         self._pace = Pace(policy=policy, clock=clock, rng=rng)
         self._stopping = asyncio.Event()
@@ -103,7 +106,6 @@ class Relay:
             metrics=metrics,
             clock=clock,
             stopping=self._stopping,
-            run_in_thread=self._in_thread,
             dead_letters=dead_letters,
             max_parts=max_parts,
         )
@@ -152,7 +154,7 @@ class Relay:
                 continue
             records = await self._read(self._window.max_bytes - self._flight_bytes)
             if not records:
-                await self._in_thread(partial(self._reader.wait, timeout_s=_POLL_S))
+                await self._in_thread(partial(self._reader.wait, timeout_s=self._poll_s))
             for record in records:
                 while not self._has_room() and not self._stopping.is_set():
                     await self._pace.changed()
@@ -231,5 +233,5 @@ class Relay:
         return max(0.0, (self._clock.now_ns() - self._flights[0].record.received_ns) / 1e9)
 
     async def _in_thread(self, function: Callable[[], _T]) -> _T:
-        """Reader and dead letters are used from this one thread only."""
+        """The reader is used from this one thread only."""
         return await asyncio.get_running_loop().run_in_executor(self._thread, function)

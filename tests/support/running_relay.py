@@ -23,7 +23,13 @@ class RunningRelay:
         self.registry = CollectorRegistry()
         metrics = RelayMetrics(self.registry)
         self.relay = Relay(
-            name, reader=reader, sender=sender, metrics=metrics, clock=clock, rng=random.Random(7), **options
+            name,
+            reader=reader,
+            sender=sender,
+            metrics=metrics,
+            clock=clock,
+            rng=random.Random(7),
+            **{"poll_s": 0.02, **options},
         )
         self._task: asyncio.Task[None] | None = None
 
