@@ -7,7 +7,6 @@ from importlib import import_module
 from importlib.metadata import version
 from typing import Annotated, Any
 
-import click
 import typer
 from typer.core import TyperGroup
 
@@ -24,15 +23,15 @@ _COMMANDS: Mapping[str, str] = {
 
 
 class _LazyCommands(TyperGroup):
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 - typer's signature
         return list(_COMMANDS)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> Any:  # noqa: ARG002 - click's signature
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002 - typer's signature
         if cmd_name not in _COMMANDS:
             return None
         return typer.main.get_command(import_module(f"adhere.cli.{cmd_name}").app)
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - same
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - same
         with formatter.section("Commands"):
             formatter.write_dl(list(_COMMANDS.items()))
 

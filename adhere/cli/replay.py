@@ -50,8 +50,8 @@ def replay(
 ) -> None:
     """Send recorded telemetry, request by request and in order, to any OTLP endpoint.
 
-    Headers, compression, timeout and certificates come from OTEL_EXPORTER_OTLP_*. Each request is retried for up to half
-    a minute. Exit code 1 if anything was refused.
+    Headers, compression, timeout and certificates come from OTEL_EXPORTER_OTLP_*. Each request is retried for up to
+    half a minute. Exit code 1 if anything was refused.
     """
     check_files(files)
     total = sum(_count_lines(file) for file in files)

@@ -10,29 +10,48 @@ from adhere.config.base import ConfigPart
 from adhere.config.receiving import Bytes, Seconds
 
 
+class WaitConfig(ConfigPart):
+    """A wait that follows each agent's own pauses between two bounds."""
+
+    default_s: Seconds
+    """Until enough pauses were seen (seconds)."""
+    min_s: Seconds
+    max_s: Seconds
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Self:
+        if not self.min_s <= self.default_s <= self.max_s:
+            raise ValueError(
+                f"default_s ({self.default_s:g}) must lie between min_s ({self.min_s:g}) and max_s ({self.max_s:g})"
+            )
+        return self
+
+
 class ConversationsConfig(ConfigPart):
-    quiet_min_s: Seconds = 2.0
-    """Shortest quiet period after a turn's last data before it is judged (seconds)."""
-    quiet_max_s: Seconds = 60.0
-    """Longest quiet period (seconds); between the two it follows each agent's own gaps."""
-    turn_idle_s: Seconds = 120.0
-    """A turn whose root span never arrives is judged after this time without data (seconds)."""
+    quiet: WaitConfig = WaitConfig(default_s=6, min_s=1, max_s=60)
+    """After a turn's root or agent span ended: how long nothing may arrive before the turn is judged."""
+    turn_idle: WaitConfig = WaitConfig(default_s=90, min_s=30, max_s=900)
+    """For a turn whose end is not seen: how long nothing may arrive before it is judged as it is."""
     turn_max_age_s: Seconds = 3600.0
     """A turn is judged at this age, ended or not (seconds)."""
-    conversation_idle_s: Seconds = 300.0
-    """A conversation is judged as a whole after this time without a new turn (seconds)."""
-    conversation_max_age_s: Seconds = 86400.0
-    """A conversation is judged as a whole at this age, idle or not (seconds)."""
+    conversation_idle: WaitConfig = WaitConfig(default_s=300, min_s=60, max_s=1800)
+    """How long no further turn may come before the conversation is judged as a whole."""
+    conversation_max_age_s: Seconds = 14400.0
+    """A conversation that never pauses is judged as a whole this often (seconds)."""
+    revision_interval_s: Seconds = 30.0
+    """Least time between two judgements of one unit that changes; doubles with each (seconds)."""
     retention_s: Seconds = 7 * 86400.0
     """Conversations without new data are forgotten after this time (seconds)."""
     max_bytes: Bytes = 2 << 30
     """Bound of the conversation database (bytes); the oldest conversations go first."""
 
-    @model_validator(mode="after")
-    def _ordered(self) -> Self:
-        if self.quiet_min_s > self.quiet_max_s:
-            raise ValueError(f"quiet_min_s ({self.quiet_min_s}) must not be over quiet_max_s ({self.quiet_max_s})")
-        return self
+
+class PriceConfig(ConfigPart):
+    """USD per million tokens."""
+
+    input: Annotated[float, Field(ge=0)]
+    output: Annotated[float, Field(ge=0)]
+    cached_input: Annotated[float, Field(ge=0)] | None = None
 
 
 class JudgeConfig(ConfigPart):
@@ -45,8 +64,18 @@ class JudgeConfig(ConfigPart):
     max_concurrency: Annotated[int, Field(gt=0, le=1024)] = 8
     deadline_s: Seconds = 60.0
     """Hard bound of one judgement, retries included (seconds)."""
-    max_transcript_tokens: Annotated[int, Field(ge=1000)] = 100_000
-    """Longer conversations are shortened visibly in the middle (tokens, estimated)."""
+    max_transcript_tokens: Annotated[int, Field(ge=1000)] = 48_000
+    """Longer conversations are shown shortened, visibly, and their coverage is reported (tokens, estimated)."""
+    max_output_tokens: Annotated[int, Field(ge=256)] = 8192
+    """Of one answer, hidden reasoning included (tokens)."""
+    headers: dict[str, SecretStr] = Field(default_factory=dict)
+    """Sent with every request, for gateways."""
+    temperature: float | None = 0.0
+    """Left out by itself where the endpoint refuses it."""
+    reasoning_effort: str | None = None
+    seed: int | None = None
+    prices: dict[str, PriceConfig] = Field(default_factory=dict)
+    """By model, over the built-in table; a model in neither has no known cost."""
 
 
 def _entry(value: object) -> object:

@@ -10,9 +10,6 @@ from pathlib import Path
 
 from adhere.errors import UsageError
 
-_MAX_SOCKET_PATH = 100
-"""Unix sockets have room for about 104 bytes of path."""
-
 
 @dataclass(frozen=True, slots=True)
 class Addresses:
@@ -34,6 +31,7 @@ class DataDir:
         self.verdicts = path / "verdicts.db"
         self.outbox = path / "outbox.db"
         self._addresses = path / "addresses.json"
+        self._evaluator_port = path / "evaluator.port"
         self._fence_secret = path / "fence.key"
 
     def create(self) -> None:
@@ -45,14 +43,6 @@ class DataDir:
             ) from err
         if not os.access(self.path, os.W_OK | os.X_OK):
             raise UsageError(f"The data folder {self.path} is not writable; change its owner, or set data_dir.")
-
-    @property
-    def evaluator_socket(self) -> Path:
-        """Where the evaluator serves its metrics to the collector."""
-        path = self.path / "evaluator.sock"
-        if len(os.fsencode(path)) > _MAX_SOCKET_PATH:
-            raise UsageError(f"The path of the data folder {self.path} is too long for a socket in it; set data_dir.")
-        return path
 
     def fence_secret(self) -> bytes:
         """Made once an installation: judge requests stay the same across restarts, and nobody can guess the fence."""
@@ -67,9 +57,7 @@ class DataDir:
         return self._fence_secret.read_bytes()
 
     def write_addresses(self, addresses: Addresses) -> None:
-        temporary = self._addresses.with_suffix(f".{os.getpid()}")
-        temporary.write_text(json.dumps(asdict(addresses)))
-        temporary.replace(self._addresses)
+        _replace(self._addresses, json.dumps(asdict(addresses)))
 
     def read_addresses(self) -> Addresses | None:
         """None: no collector runs here, or none is ready yet."""
@@ -80,3 +68,22 @@ class DataDir:
 
     def clear_addresses(self) -> None:
         self._addresses.unlink(missing_ok=True)
+
+    def write_evaluator_port(self, port: int) -> None:
+        """Where the evaluator serves its metrics to the collector, on loopback."""
+        _replace(self._evaluator_port, str(port))
+
+    def read_evaluator_port(self) -> int | None:
+        try:
+            return int(self._evaluator_port.read_text())
+        except (FileNotFoundError, ValueError):
+            return None
+
+    def clear_evaluator_port(self) -> None:
+        self._evaluator_port.unlink(missing_ok=True)
+
+
+def _replace(path: Path, text: str) -> None:
+    temporary = path.with_suffix(f".{os.getpid()}")
+    temporary.write_text(text)
+    temporary.replace(path)

@@ -21,10 +21,10 @@ class JudgeMetrics:
             ["outcome"],
             registry=registry,
         )
-        self.tokens = Counter("adhere_judge_tokens_total", "Tokens by kind.", ["kind"], registry=registry)
-        self.cost = Counter("adhere_judge_cost_usd_total", "Cost in USD, where the price is known.", registry=registry)
+        self.tokens = Counter("adhere_judge_call_tokens_total", "Tokens by kind.", ["kind"], registry=registry)
+        self.cost = Counter("adhere_judge_call_cost_usd_total", "Cost in USD, where the price is known.", registry=registry)
         self.duration = Histogram(
-            "adhere_judge_duration_seconds",
+            "adhere_judge_question_seconds",
             "Time from a free slot to the end of a question.",
             buckets=(0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120),
             registry=registry,

@@ -1,0 +1,53 @@
+"""`adhere run`: the sidecar."""
+
+from __future__ import annotations
+
+import os
+import sys
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from adhere.cli.options import ConfigOption, command_app
+
+app = command_app()
+
+
+class RoleName(StrEnum):
+    ALL = "all"
+    COLLECTOR = "collector"
+    EVALUATOR = "evaluator"
+
+
+@app.command()
+def run(
+    config: ConfigOption = None,
+    role: Annotated[
+        RoleName, typer.Option(help="`all` starts and supervises both processes; the others are one of them alone.")
+    ] = RoleName.ALL,
+) -> None:
+    """Run the sidecar: receive OTLP, relay it, rebuild conversations, judge them, give the scores back.
+
+    Receives on 127.0.0.1:4317 (gRPC) and 127.0.0.1:4318 (HTTP); metrics and probes are on 127.0.0.1:9464. SIGTERM
+    drains and exits with 0 within 25 s.
+    """
+    from adhere.config import load_config  # noqa: PLC0415 - only what the role needs is loaded
+
+    loaded = load_config(config)
+    if role is RoleName.ALL:
+        from adhere.run.plan import check_plan  # noqa: PLC0415 - same
+
+        check_plan(loaded)
+        command = [sys.executable, "-P", "-m", "adhere.run.supervise", f"{loaded.shutdown_s:g}"]
+        # The supervisor takes this process's place, so that what validation loaded is given back.
+        os.execv(sys.executable, [*command, *(["--config", str(config)] if config else [])])  # noqa: S606 - no shell
+    from adhere.run.process import run_role  # noqa: PLC0415 - same
+
+    if role is RoleName.COLLECTOR:
+        from adhere.run.collector import run_collector  # noqa: PLC0415 - same
+
+        raise typer.Exit(run_role(run_collector, loaded, name="collector"))
+    from adhere.run.evaluator import run_evaluator  # noqa: PLC0415 - same
+
+    raise typer.Exit(run_role(run_evaluator, loaded, name="evaluator"))

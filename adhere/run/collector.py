@@ -1,0 +1,137 @@
+"""The collector process: receivers, journal, relays, and the port of metrics and probes.
+
+The composition root of this process; it alone knows which classes are behind the protocols. It ends upstream first:
+the receivers stop, then the relays, then the journal.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+from collections.abc import Awaitable, Callable
+from functools import partial
+
+import structlog
+from prometheus_client import CollectorRegistry, PlatformCollector, ProcessCollector
+
+from adhere.config.base import split_endpoint
+from adhere.config.model import Config
+from adhere.errors import UsageError
+from adhere.run import plan
+from adhere.run.data_dir import Addresses, DataDir
+from adhere.run.destinations import relay_destinations
+from adhere.run.lifetime import Lifetime
+from adhere.run.loop_lag import measure_loop_lag
+from adhere.run.peer_metrics import PeerMetrics
+from adhere.run.relaying import KeptRelay
+from adhere.run.stopping import Steps
+from collector.clock import SystemClock
+from collector.errors import PermanentError
+from collector.journal.metrics import JournalMetrics
+from collector.journal.writer import JournalWriter
+from collector.otlp.grpc import GrpcReceiver
+from collector.otlp.http import HttpReceiver
+from collector.otlp.intake import Intake
+from collector.otlp.metrics import ReceiverMetrics
+from collector.relay.metrics import RelayMetrics
+from exporters.exposition import registry_source
+from exporters.server import OperationsServer
+
+log = structlog.get_logger(__name__)
+
+
+async def run_collector(config: Config, lifetime: Lifetime) -> None:
+    clock = SystemClock()
+    data = DataDir(config.data_dir)
+    data.create()
+    stopping = Steps(clock)
+    registry = CollectorRegistry()
+    ProcessCollector(registry=registry)
+    PlatformCollector(registry=registry)
+    destinations = relay_destinations(config.relay, environ=os.environ)
+    journal_metrics = JournalMetrics(registry)
+    journal = JournalWriter(
+        plan.journal_settings(config, directory=data.journal),
+        cursors=[plan.EVALUATOR_CURSOR, *map(plan.relay_cursor, destinations)],
+        clock=clock,
+        metrics=journal_metrics,
+    )
+    intake = Intake(journal, limits=plan.limits(config), metrics=ReceiverMetrics(registry), clock=clock)
+    http = HttpReceiver(plan.http_settings(config), intake=intake) if config.receivers.http.enabled else None
+    grpc = GrpcReceiver(plan.grpc_settings(config), intake=intake) if config.receivers.grpc.enabled else None
+    receiving = asyncio.Event()
+    host, port = split_endpoint(config.telemetry.endpoint)
+    peer = PeerMetrics(data)
+    operations = OperationsServer(
+        sources={"collector": registry_source(registry), "evaluator": peer},
+        alive=lambda: True,
+        ready=lambda: receiving.is_set() and journal.is_accepting,
+        clock=clock,
+        host=host,
+        port=port,
+    )
+    tasks: list[asyncio.Task[None]] = []
+    try:
+        await _start("telemetry", config.telemetry.endpoint, operations.start)
+        stopping.add("telemetry", operations.shutdown)
+        stopping.add("peer metrics", lambda _: peer.close())
+        await _start("journal", str(data.journal), journal.start)
+        stopping.add("journal", lambda left_s: journal.close(deadline_s=left_s))
+        relay_metrics = RelayMetrics(registry)
+        for destination, relay in zip(destinations, config.relay, strict=True):
+            kept = KeptRelay(
+                destination,
+                signals=relay.signals,
+                data=data,
+                wakeup=journal.wakeup,
+                journal_metrics=journal_metrics,
+                metrics=relay_metrics,
+                clock=clock,
+                rng=random.SystemRandom(),
+            )
+            tasks.append(asyncio.create_task(kept.run(), name=f"relay {destination.name}"))
+            stopping.add(f"relay {destination.name}", kept.shutdown)
+        tasks.append(asyncio.create_task(measure_loop_lag(registry, process="collector", clock=clock)))
+        for receiver, endpoint in ((grpc, config.receivers.grpc.endpoint), (http, config.receivers.http.endpoint)):
+            if receiver is not None:
+                await _start("receiver", endpoint, receiver.start)
+                stopping.add("receiver", receiver.shutdown)
+        receiving.set()
+        data.write_addresses(
+            Addresses(
+                grpc=_address(config.receivers.grpc.endpoint, grpc.port) if grpc else None,
+                http=_address(config.receivers.http.endpoint, http.port) if http else None,
+                telemetry=_address(config.telemetry.endpoint, operations.port),
+            )
+        )
+        stopping.add("addresses", partial(_clear, data, operations))
+        log.info("collector ready", relays=[destination.name for destination in destinations])
+        await lifetime.ended()
+        log.info("collector stopping")
+    finally:
+        await stopping.run(config.shutdown_s)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _clear(data: DataDir, operations: OperationsServer, _left_s: float) -> None:
+    operations.drain()
+    data.clear_addresses()
+
+
+async def _start(what: str, where: str, start: Callable[[], Awaitable[None]]) -> None:
+    """What cannot start here will not start when it is tried again: a port taken, a file of a newer version."""
+    try:
+        await start()
+    except (OSError, RuntimeError) as err:
+        reason = err.strerror if isinstance(err, OSError) and err.strerror else str(err)
+        raise UsageError(f"The {what} {where} cannot be opened: {reason}; is another Adhere running here?") from err
+    except PermanentError as err:
+        raise UsageError(str(err)) from err
+
+
+def _address(endpoint: str, port: int) -> str:
+    host, _ = split_endpoint(endpoint)
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

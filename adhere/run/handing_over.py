@@ -1,0 +1,53 @@
+"""From the live state to the judging pipeline: a ready turn or conversation becomes a unit, and is settled before it
+counts as handed over.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import assert_never
+
+from collector.live.ready import Ready, ReadyConversation, ReadyTurn, Withdrawn
+from evaluators.pipeline.pipeline import JudgingPipeline
+from evaluators.verdict import Unit, UnitKind
+
+
+class HandOver:
+    def __init__(self, pipeline: JudgingPipeline) -> None:
+        self._pipeline = pipeline
+
+    async def __call__(self, ready: Ready) -> None:
+        """Return once every evaluator has decided on the unit, or has it on disk in front of it."""
+        unit = to_unit(ready)
+        if unit is None:
+            return
+        settled: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+        def settle() -> None:
+            if not settled.done():
+                settled.set_result(None)
+
+        await self._pipeline.submit(unit, on_settled=settle)
+        await settled
+
+
+def to_unit(ready: Ready) -> Unit | None:
+    match ready:
+        case ReadyTurn():
+            return Unit(
+                kind=UnitKind.TURN,
+                conversation=ready.conversation,
+                turn_index=ready.turn_index,
+                revision=ready.revision,
+            )
+        case ReadyConversation():
+            return Unit(
+                kind=UnitKind.CONVERSATION,
+                conversation=ready.conversation,
+                turn_index=len(ready.conversation.turns) - 1,
+                revision=ready.revision,
+            )
+        case Withdrawn():
+            return None
+        case _:
+            assert_never(ready)

@@ -1,0 +1,152 @@
+"""From the configuration to what the two processes are built of; checks all of it without opening anything."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from pydantic import SecretStr
+
+from adhere.config.base import is_loopback, split_endpoint
+from adhere.config.judging import JudgeConfig, WaitConfig
+from adhere.config.model import Config
+from adhere.config.receiving import ReceiverConfig, TlsServerConfig
+from adhere.errors import ConfigError
+from adhere.run.destinations import relay_destinations
+from collector.journal.settings import JournalSettings
+from collector.live.readiness import AdaptiveWait, ReadinessConfig
+from collector.live.settings import LiveConfig
+from collector.otlp.settings import GrpcReceiverSettings, HttpReceiverSettings, ReceiverLimits, TlsSettings
+from collector.relay.destination import Destination
+from evaluators.errors import EvaluatorConfigError
+from evaluators.judge.config import OPENAI_BASE_URL
+from evaluators.judge.config import JudgeConfig as JudgeSettings
+from evaluators.judge.prices import Price
+from evaluators.pipeline.setup import make_setups
+from evaluators.registry import EvaluatorRegistry
+from exporters.errors import ExporterConfigError
+from exporters.registry import check_exporter
+
+EVALUATOR_CURSOR = "evaluator"
+
+
+def relay_cursor(destination: Destination) -> str:
+    return f"relay-{destination.name}"
+
+
+def check_plan(config: Config, *, environ: Mapping[str, str] | None = None) -> list[str]:
+    """What would run, one line each. Raises ConfigError with every problem found."""
+    environ = os.environ if environ is None else environ
+    problems: list[str] = []
+    lines: list[str] = []
+    for name, receiver in (("OTLP/gRPC", config.receivers.grpc), ("OTLP/HTTP", config.receivers.http)):
+        if receiver.enabled:
+            lines.append(f"receives {name} on {receiver.endpoint}")
+            problems += [f"strict: {problem}" for problem in public_without_guard(name, receiver) if config.strict]
+    try:
+        lines += [f"relays to {one.name}" for one in relay_destinations(config.relay, environ=environ)]
+    except ConfigError as err:
+        problems += err.problems
+    try:
+        judge = judge_settings(config, environ=environ)
+        lines.append(f"asks {judge.model}" if judge else "has no judge: rules and checks only")
+        setups = make_setups(
+            [(entry.name, entry.options) for entry in config.evaluators], registry=EvaluatorRegistry(), judge=None
+        )
+        lines += [f"judges {setup.name} on each {setup.evaluator.unit_kind}" for setup in setups]
+    except EvaluatorConfigError as err:
+        problems += str(err).splitlines()
+    for entry in config.exporters:
+        try:
+            check_exporter(entry.name, entry.options)
+            lines.append(f"exports to {entry.name}")
+        except ExporterConfigError as err:
+            problems.append(str(err))
+    if problems:
+        raise ConfigError(problems)
+    return lines
+
+
+def public_without_guard(name: str, receiver: ReceiverConfig) -> list[str]:
+    host, _ = split_endpoint(receiver.endpoint)
+    guarded = receiver.bearer_token is not None or receiver.tls is not None
+    if is_loopback(host) or guarded:
+        return []
+    return [f"{name} on {receiver.endpoint} is open to others without TLS or bearer_token; set one, or use loopback."]
+
+
+def limits(config: Config) -> ReceiverLimits:
+    return ReceiverLimits(**config.receivers.limits.model_dump())
+
+
+def http_settings(config: Config) -> HttpReceiverSettings:
+    receiver = config.receivers.http
+    host, port = split_endpoint(receiver.endpoint)
+    return HttpReceiverSettings(
+        host=host, port=port, bearer_token=_token(receiver), tls=_tls(receiver.tls), strict_bind=config.strict
+    )
+
+
+def grpc_settings(config: Config) -> GrpcReceiverSettings:
+    receiver = config.receivers.grpc
+    host, port = split_endpoint(receiver.endpoint)
+    return GrpcReceiverSettings(
+        host=host, port=port, bearer_token=_token(receiver), tls=_tls(receiver.tls), strict_bind=config.strict
+    )
+
+
+def journal_settings(config: Config, *, directory: Path) -> JournalSettings:
+    return JournalSettings(directory=directory, **config.journal.model_dump())
+
+
+def live_config(config: Config) -> LiveConfig:
+    conversations = config.conversations
+    return LiveConfig(
+        readiness=ReadinessConfig(
+            quiet=_wait(conversations.quiet),
+            turn_idle=_wait(conversations.turn_idle),
+            turn_max_age_s=conversations.turn_max_age_s,
+            conversation_idle=_wait(conversations.conversation_idle, quantile=0.9),
+            conversation_max_age_s=conversations.conversation_max_age_s,
+            revision_interval_s=conversations.revision_interval_s,
+        ),
+        retention_s=conversations.retention_s,
+        max_bytes=conversations.max_bytes,
+    )
+
+
+def judge_settings(config: Config, *, environ: Mapping[str, str]) -> JudgeSettings | None:
+    """The judge that is configured, else the one that `OPENAI_API_KEY` or `OPENAI_BASE_URL` name, else None."""
+    judge = config.judge
+    key, base_url = environ.get("OPENAI_API_KEY"), environ.get("OPENAI_BASE_URL")
+    if judge is None:
+        if not key and not base_url:
+            return None
+        judge = JudgeConfig()
+    return JudgeSettings(
+        model=judge.model,
+        base_url=judge.base_url or base_url or OPENAI_BASE_URL,
+        api_key=judge.api_key or (SecretStr(key) if key else None),
+        headers={name: value.get_secret_value() for name, value in judge.headers.items()},
+        deadline_s=judge.deadline_s,
+        max_concurrency=judge.max_concurrency,
+        max_output_tokens=judge.max_output_tokens,
+        max_record_tokens=judge.max_transcript_tokens,
+        temperature=judge.temperature,
+        reasoning_effort=judge.reasoning_effort,
+        seed=judge.seed,
+        prices={model: Price(**price.model_dump()) for model, price in judge.prices.items()},
+    )
+
+
+def _token(receiver: ReceiverConfig) -> str | None:
+    return receiver.bearer_token.get_secret_value() if receiver.bearer_token else None
+
+
+def _tls(config: TlsServerConfig | None) -> TlsSettings | None:
+    return TlsSettings(**config.model_dump()) if config else None
+
+
+def _wait(config: WaitConfig, *, quantile: float = 0.98) -> AdaptiveWait:
+    return AdaptiveWait(default_s=config.default_s, min_s=config.min_s, max_s=config.max_s, quantile=quantile)

@@ -1,0 +1,90 @@
+"""A relay that is started anew when its journal reader or sender fails for good, so that it takes nothing else down."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Sequence
+
+import structlog
+
+from adhere.run.data_dir import DataDir
+from adhere.run.plan import relay_cursor
+from collector.clock import Clock
+from collector.journal.metrics import JournalMetrics
+from collector.journal.reader import JournalReader
+from collector.journal.wakeup import Wakeup
+from collector.relay.dead_letters import DeadLetters
+from collector.relay.destination import Destination
+from collector.relay.metrics import RelayMetrics
+from collector.relay.relay import Relay
+from collector.relay.senders import open_sender
+from collector.telemetry.records import Signal
+
+log = structlog.get_logger(__name__)
+
+_RESTART_S = 30.0
+
+
+class KeptRelay:
+    def __init__(
+        self,
+        destination: Destination,
+        *,
+        signals: Sequence[str],
+        data: DataDir,
+        wakeup: Wakeup,
+        journal_metrics: JournalMetrics,
+        metrics: RelayMetrics,
+        clock: Clock,
+        rng: random.Random,
+    ) -> None:
+        self._destination = destination
+        self._signals = frozenset(Signal(signal) for signal in signals) & destination.signals
+        self._data = data
+        self._wakeup = wakeup
+        self._journal_metrics = journal_metrics
+        self._metrics = metrics
+        self._clock = clock
+        self._rng = rng
+        self._relay: Relay | None = None
+        self._stopping = asyncio.Event()
+
+    async def run(self) -> None:
+        """Until `shutdown`, or cancelled."""
+        while not self._stopping.is_set():
+            try:
+                self._relay = self._open()
+                await self._relay.run()
+            except Exception:  # A supervision point: one destination must not stop the receivers or another relay.
+                log.exception("relay failed", destination=self._destination.name, restart_s=_RESTART_S)
+            if not self._stopping.is_set():
+                await self._clock.sleep(_RESTART_S)
+
+    async def shutdown(self, deadline_s: float) -> None:
+        self._stopping.set()
+        if self._relay is not None:
+            await self._relay.shutdown(deadline_s)
+
+    def _open(self) -> Relay:
+        name = self._destination.name
+        return Relay(
+            name,
+            reader=JournalReader(
+                self._data.journal,
+                relay_cursor(self._destination),
+                clock=self._clock,
+                metrics=self._journal_metrics,
+                wakeup=self._wakeup,
+            ),
+            sender=open_sender(
+                self._destination,
+                clock=self._clock,
+                on_rejected=lambda signal, count: self._metrics.rejected_items.labels(name, signal).inc(count),
+            ),
+            metrics=self._metrics,
+            clock=self._clock,
+            rng=self._rng,
+            signals=self._signals,
+            dead_letters=DeadLetters(self._data.dead_letters / name),
+        )
