@@ -71,7 +71,6 @@ FIELD_CODES = {
     "gaps": 36,
     "events": 37,
 }
-_NAMES = {code: name for name, code in FIELD_CODES.items()}
 _INPUT = FIELD_CODES["input"]
 _OUTPUT = FIELD_CODES["output"]
 _EVENTS = FIELD_CODES["events"]
@@ -118,7 +117,7 @@ def encode_message(message: Message) -> bytes:
         code, getter = _PART_CODES[type(part)]
         fields = getter(part)
         parts.append([code, *fields] if isinstance(fields, tuple) else [code, fields])
-    return pack([message.role.value, parts, message.name, message.digest.hex(), [gap.value for gap in message.gaps]])
+    return pack([message.role, parts, message.name, message.digest.hex(), message.gaps])
 
 
 def decode_message(data: bytes) -> Message:
@@ -140,22 +139,26 @@ def _part(code: int, fields: Sequence[Any]) -> Part:
 def encode_fragment(operation: Operation, contents: ContentWriter) -> tuple[bytes, References]:
     """The fragment's bytes: equal for equal operations, so a span that is sent again gives the same ones."""
     values: list[Any] = []
-    for name, code, default, encode in _FIELDS:
-        value = getattr(operation, name)
-        # Absent values are shared constants, so identity says it for nearly all; the rest is a value like any other.
-        if value is default or value == default:
+    held: list[Any] = []
+    for value, (code, default, encode) in zip(_GET_FIELDS(operation), _FIELDS, strict=True):
+        # Absent values are shared constants, so identity tells nearly all of them.
+        if value is default or (not value and value == default):
             continue
-        values.append(code)
-        values.append(value if encode is None else encode(value, contents))
-    return pack(values), _references(values)
+        if encode is None:
+            values += (code, value)
+        else:
+            encoded = encode(value, contents)
+            values += (code, encoded)
+            held += (code, encoded)
+    return pack(values), _references(held)
 
 
 def decode_fragment(data: bytes, contents: ContentReader) -> Operation:
     fields: dict[str, Any] = {}
     for code, value in _pairs(unpack(data)):
-        name = _NAMES.get(code)
-        if name is not None:
-            decode = _DECODERS.get(name)
+        known = _DECODED.get(code)
+        if known is not None:
+            name, decode = known
             fields[name] = value if decode is None else decode(value, contents)
     return Operation(**fields)
 
@@ -202,8 +205,6 @@ _Encode = Callable[[Any, ContentWriter], Any]
 _Decode = Callable[[Any, ContentReader], Any]
 
 _ENCODERS: dict[str, _Encode] = {
-    "kind": lambda kind, _: kind.value,
-    "gaps": lambda gaps, _: [gap.value for gap in gaps],
     "agent": lambda agent, _: [agent.name, agent.id, agent.version],
     "usage": lambda usage, _: [usage.input_tokens, usage.output_tokens],
     "input": lambda chain, contents: contents.chain(chain),
@@ -231,14 +232,12 @@ _DECODERS: dict[str, _Decode] = {
     "tool_definitions": _definitions,
 }
 
+_DECODED = {code: (name, _DECODERS.get(name)) for name, code in FIELD_CODES.items()}
 _BARE = Operation(trace_id="", span_id="", dialect="", kind=OperationKind.OTHER)
 _REQUIRED = object()
-_FIELDS: tuple[tuple[str, int, object, _Encode | None], ...] = tuple(
-    (
-        name,
-        code,
-        _REQUIRED if name in {"trace_id", "span_id", "dialect", "kind"} else getattr(_BARE, name),
-        _ENCODERS.get(name),
-    )
+_ALWAYS = frozenset({"trace_id", "span_id", "dialect", "kind"})
+_GET_FIELDS = attrgetter(*FIELD_CODES)
+_FIELDS: tuple[tuple[int, object, _Encode | None], ...] = tuple(
+    (code, _REQUIRED if name in _ALWAYS else getattr(_BARE, name), _ENCODERS.get(name))
     for name, code in FIELD_CODES.items()
 )

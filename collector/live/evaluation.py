@@ -94,13 +94,14 @@ class Evaluation:
         """Handed over by this process and not yet acknowledged: key and revision."""
 
     def conversations(self, component: int) -> list[Conversation]:
-        rows = self._store.traces_of(component)
-        operations = [operation for row in rows for operation in self._operations(row)]
+        operations = [decode_fragment(data, self._reader) for _, data in self._store.fragments_of(component)]
         return [conversation for conversation, _ in self._reconstruction.conversations(operations)]
 
     def look(self, component: ComponentRow, *, now_ns: int) -> list[Ready]:
         rows = {row.name: row for row in self._store.traces_of(component.id)}
-        fragments = {name: self._operations(row) for name, row in rows.items()}
+        fragments: dict[str, list[Operation]] = {}
+        for name, data in self._store.fragments_of(component.id):
+            fragments.setdefault(name, []).append(decode_fragment(data, self._reader))
         look = _Look(
             component=component.id,
             now_ns=now_ns,
@@ -116,9 +117,6 @@ class Evaluation:
         self._units.save(look.changed)
         self._store.set_due({component.id: look.next_ns})
         return look.ready
-
-    def _operations(self, row: TraceRow) -> list[Operation]:
-        return [decode_fragment(data, self._reader) for data in self._store.fragments_of_trace(row.id)]
 
     def _conversation(self, conversation: Conversation, operations: Sequence[Operation], look: _Look) -> None:
         of_span = {operation.span_id: operation for operation in operations}

@@ -24,8 +24,8 @@ class LiveMetrics:
         )
         self.items = Counter(
             "adhere_live_items_total",
-            "Spans and log records by what became of them: stored, duplicate (sent again), unrelated (no GenAI telemetry "
-            "in their trace), loop (Adhere's own), unreadable (set aside), too_large (conversation over its bound).",
+            "Spans and log records by what became of them: stored, duplicate (sent again), unrelated (no GenAI "
+            "telemetry in their trace), loop (ours), unreadable (set aside), too_large (conversation over its bound).",
             ["outcome"],
             registry=registry,
         )

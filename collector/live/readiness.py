@@ -54,7 +54,7 @@ class ReadinessConfig:
     """When turns and conversations are handed over; all times in seconds."""
 
     quiet: AdaptiveWait = field(default_factory=lambda: AdaptiveWait(default_s=6, min_s=1, max_s=60))
-    """After a turn's end was seen. OpenTelemetry's SDKs send every 5 s: two processes of one turn may differ by that."""
+    """After a turn's end was seen. OpenTelemetry's SDKs send every 5 s: two processes of a turn may differ by that."""
     turn_idle: AdaptiveWait = field(default_factory=lambda: AdaptiveWait(default_s=90, min_s=30, max_s=900))
     """For a turn whose end is not seen."""
     turn_max_age_s: float = 3600

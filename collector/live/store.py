@@ -118,6 +118,14 @@ class StateStore:
         """Rows of trace, digest, data."""
         self.database.executemany("INSERT INTO fragment (trace, digest, data) VALUES (?, ?, ?)", rows)
 
+    def fragments_of(self, component: int) -> list[tuple[str, bytes]]:
+        """Rows of trace name, data."""
+        return self.database.execute(
+            "SELECT trace.name, fragment.data FROM trace CROSS JOIN fragment ON fragment.trace = trace.id"
+            " WHERE trace.component = ?",
+            (component,),
+        ).fetchall()
+
     def fragments_of_trace(self, trace: int, *, limit: int = -1) -> list[bytes]:
         found = self.database.execute("SELECT data FROM fragment WHERE trace = ? LIMIT ?", (trace, limit))
         return [data for (data,) in found]

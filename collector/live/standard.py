@@ -1,0 +1,79 @@
+"""The collector's own dialects and assembly, as the live state uses them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from collector.assembly.assemble import assemble
+from collector.assembly.link import link, link_keys
+from collector.assembly.merge import merge
+from collector.dialects.registry import is_candidate, markers, read_log, read_span
+from collector.live.reconstruction import TraceKeys
+from collector.messages.decoder import MessageDecoder
+from collector.model import Conversation
+from collector.operation import Operation, OperationKind
+from collector.telemetry.records import LogRecord, Span
+
+_BARE = OperationKind.OTHER
+
+
+class StandardReconstruction:
+    """Implements `reconstruction.Reconstruction`."""
+
+    def __init__(
+        self, *, decoder: MessageDecoder | None = None, on_undecodable: Callable[[str], None] | None = None
+    ) -> None:
+        """`on_undecodable` is called with the dialect's name for each item that a dialect failed on."""
+        self._decoder = decoder or MessageDecoder()
+        self._on_undecodable = on_undecodable
+        self._markers = markers()
+
+    def is_candidate(self, raw: bytes) -> bool:
+        return is_candidate(raw, self._markers)
+
+    def read_span(self, span: Span) -> Operation | None:
+        return read_span(span, self._decoder, on_undecodable=self._on_undecodable)
+
+    def read_log(self, record: LogRecord) -> Operation | None:
+        return read_log(record, self._decoder, on_undecodable=self._on_undecodable)
+
+    def keys(self, fragments: Sequence[Operation]) -> TraceKeys:
+        merged = _merged(fragments)
+        every = link_keys(merged)
+        # Ids are told from lists and calls by what is left when there is nothing else.
+        bare = link_keys(_bare(merged))
+        ids = bare.provides | frozenset(bare.needs)
+        return TraceKeys(
+            ids=ids,
+            provides=every.provides - ids,
+            needs=frozenset(every.needs) - ids,
+            is_named=len(every.conversation_ids) == 1,
+        )
+
+    def conversations(self, fragments: Sequence[Operation]) -> list[tuple[Conversation, Sequence[Operation]]]:
+        return [(assemble(group), group) for group in link(_merged(fragments))]
+
+
+def _merged(fragments: Sequence[Operation]) -> list[Operation]:
+    by_span: dict[tuple[str, str], list[Operation]] = {}
+    for fragment in fragments:
+        by_span.setdefault((fragment.trace_id, fragment.span_id), []).append(fragment)
+    return [parts[0] if len(parts) == 1 else merge(parts) for parts in by_span.values()]
+
+
+def _bare(operations: Sequence[Operation]) -> list[Operation]:
+    """Operations that say their ids only, each set of ids once."""
+    found = {(op.service, op.conversation_id, op.response_id, op.previous_response_id) for op in operations}
+    return [
+        Operation(
+            trace_id="",
+            span_id="",
+            dialect="",
+            kind=_BARE,
+            service=service,
+            conversation_id=conversation_id,
+            response_id=response_id,
+            previous_response_id=previous_response_id,
+        )
+        for service, conversation_id, response_id, previous_response_id in found
+    ]
