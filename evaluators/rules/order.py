@@ -1,0 +1,161 @@
+"""Order: a call needs another one before it, or after it.
+
+What must come before counts when it did not fail, its result was there before the call, and says what it must. A call
+whose result nobody sent counts as made; what its result says is then unknown, which is never a failure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from collector.model import GapKind, TurnStatus
+from evaluators.finding import Breach, Finding, concluded
+from evaluators.rules.conditions import Condition, at_path, equal, words
+from evaluators.rules.rule import Within, matches, result_matches, subjects
+from evaluators.rules.tools import Tools
+from evaluators.timeline import Call, Timeline
+
+_UNSEEN = frozenset({GapKind.HISTORY_UNSEEN, GapKind.HISTORY_COMPACTED})
+"""Earlier steps may be missing from the telemetry, so their absence proves nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Required:
+    """The call that must be there as well."""
+
+    tools: Tools
+    where: tuple[Condition, ...] = ()
+    result: tuple[Condition, ...] = ()
+    same: tuple[str, ...] = ()
+    """Arguments that must have the same value in both calls."""
+
+    def __str__(self) -> str:
+        text = str(self.tools)
+        if self.where:
+            text += f" where {words(self.where)}"
+        if self.result:
+            text += f" with a result where {words(self.result)}"
+        if self.same:
+            text += f" with the same {' and '.join(self.same)}"
+        return text
+
+    def is_met_by(self, call: Call, timeline: Timeline, *, subject: Call) -> bool | None:
+        if not self.tools.match(call.name) or call.failed:
+            return False
+        answers = [
+            matches(call, self.where, timeline),
+            result_matches(call, self.result, timeline),
+            _same(call, subject, self.same),
+        ]
+        if False in answers:
+            return False
+        return None if None in answers else True
+
+
+def _same(call: Call, subject: Call, names: tuple[str, ...]) -> bool | None:
+    for name in names:
+        left, right = next(at_path(call.arguments, name), None), next(at_path(subject.arguments, name), None)
+        if left is None or right is None:
+            return None if call.step.arguments is None or subject.step.arguments is None else False
+        if not equal(left, right):
+            return False
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class Before:
+    tools: Tools
+    required: Required
+    where: tuple[Condition, ...] = ()
+    within: Within = "conversation"
+
+    def __str__(self) -> str:
+        condition = f" where {words(self.where)}" if self.where else ""
+        return f"{self.tools}{condition} needs {self.required} before it{_within(self.within)}"
+
+    def check(self, timeline: Timeline) -> Finding:
+        found, unknown = subjects(timeline, self.tools, self.where)
+        breaches: list[Breach] = []
+        for call in found:
+            earlier = list(self._earlier(timeline, call))
+            answers = [self.required.is_met_by(candidate, timeline, subject=call) for candidate in earlier]
+            if True in answers:
+                continue
+            if None in answers:
+                unknown.append(
+                    f"Whether {self.required} came before {call.name} ({call.place}) is not in the telemetry."
+                )
+            elif self._may_be_unseen(timeline, call):
+                unknown.append(f"Steps before {call.name} ({call.place}) are not in the telemetry.")
+            else:
+                breaches.append(self._breach(call, earlier))
+        return concluded(breaches=breaches, seen=len(found), unknown=unknown)
+
+    def _earlier(self, timeline: Timeline, subject: Call) -> Iterator[Call]:
+        """Calls that were answered, or at least not known to be unanswered, when the subject was made."""
+        for call in timeline.calls:
+            if call.order >= subject.order or (self.within == "turn" and call.turn is not subject.turn):
+                continue
+            if call.result is not None and call.result.order > subject.order:
+                continue
+            if call.turn is subject.turn and call.step.group is not None and call.step.group == subject.step.group:
+                continue
+            yield call
+
+    def _may_be_unseen(self, timeline: Timeline, subject: Call) -> bool:
+        if self.within == "turn":
+            return bool(_UNSEEN.intersection(subject.turn.gaps))
+        return any(turn.index <= subject.turn.index and _UNSEEN.intersection(turn.gaps) for turn in timeline.turns)
+
+    def _breach(self, call: Call, earlier: list[Call]) -> Breach:
+        near = [candidate for candidate in earlier if self.required.tools.match(candidate.name)]
+        reason = f"{call.name} ({call.place}) was called without {self.required} before it"
+        evidence = [call.evidence()]
+        if near:
+            last = near[-1]
+            outcome = "failed" if last.failed else "does not meet that"
+            reason += f"; the {last.name} before it ({last.place}) {outcome}"
+            evidence.append(last.evidence() if last.result is None else last.result.evidence())
+        return Breach(f"{reason}.", tuple(evidence))
+
+
+@dataclass(frozen=True, slots=True)
+class After:
+    tools: Tools
+    required: Required
+    where: tuple[Condition, ...] = ()
+    within: Within = "turn"
+
+    def __str__(self) -> str:
+        condition = f" where {words(self.where)}" if self.where else ""
+        return f"{self.tools}{condition} needs {self.required} after it{_within(self.within)}"
+
+    def check(self, timeline: Timeline) -> Finding:
+        found, unknown = subjects(timeline, self.tools, self.where)
+        breaches: list[Breach] = []
+        for call in found:
+            if call.failed:
+                continue
+            answers = [
+                self.required.is_met_by(candidate, timeline, subject=call)
+                for candidate in timeline.calls
+                if candidate.order > call.order and (self.within == "conversation" or candidate.turn is call.turn)
+            ]
+            if True in answers:
+                continue
+            end = call.turn if self.within == "turn" else timeline.turns[-1]
+            if None in answers or end.status is TurnStatus.INCOMPLETE:
+                unknown.append(f"What came after {call.name} ({call.place}) is not fully in the telemetry.")
+            elif self.within == "conversation" and timeline.unit.kind.value == "turn":
+                unknown.append(
+                    f"What comes after {call.name} ({call.place}) is only known when the conversation has ended."
+                )
+            else:
+                reason = f"{call.name} ({call.place}) was not followed by {self.required}."
+                breaches.append(Breach(reason, (call.evidence(),)))
+        return concluded(breaches=breaches, seen=len(found), unknown=unknown)
+
+
+def _within(within: Within) -> str:
+    return " in the same turn" if within == "turn" else ""

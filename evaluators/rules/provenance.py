@@ -1,0 +1,118 @@
+"""Provenance: values of arguments must come from somewhere, not from the model.
+
+A value is looked for in what came before the call: the user's words, the system prompt, results of tools, and, where
+it is allowed, the agent's own answers. Without `arguments`, only values that look like identifiers are checked: they
+cannot be worked out from anything, so an identifier that stands nowhere was made up.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from collector.model import GapKind, JsonValue, ToolResultStep
+from evaluators.finding import Breach, Finding, concluded
+from evaluators.rules.conditions import Condition, at_path, words
+from evaluators.rules.mentions import Haystack, Reading, read
+from evaluators.rules.rule import subjects
+from evaluators.rules.tools import Tools
+from evaluators.timeline import Call, Timeline, leaves
+from evaluators.transcript.values import value_text
+
+SOURCES = ("user", "system", "tool", "agent")
+_IDENTIFIER = re.compile(r"(?=.*\d)[\w./:#@+-]{4,64}", re.ASCII)
+_BLIND = frozenset(
+    {
+        GapKind.CONTENT_OFF,
+        GapKind.CONTENT_ELSEWHERE,
+        GapKind.USER_INPUT_MISSING,
+        GapKind.TOOL_RESULT_MISSING,
+        GapKind.TRUNCATED,
+        GapKind.ATTRIBUTES_DROPPED,
+        GapKind.REDACTED,
+        GapKind.HISTORY_UNSEEN,
+        GapKind.HISTORY_COMPACTED,
+        GapKind.HISTORY_EDITED,
+        GapKind.SPANS_MISSING,
+        GapKind.UNDECODABLE,
+    }
+)
+"""With any of these before the call, the value may stand in what the telemetry does not hold."""
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    tools: Tools
+    arguments: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ("user", "system", "tool")
+    where: tuple[Condition, ...] = ()
+
+    def __str__(self) -> str:
+        what = " and ".join(self.arguments) if self.arguments else "each identifier in the arguments"
+        condition = f" where {words(self.where)}" if self.where else ""
+        return f"{what} of {self.tools}{condition} must come from {' or '.join(map(_source_words, self.sources))}"
+
+    def check(self, timeline: Timeline) -> Finding:
+        found, unknown = subjects(timeline, self.tools, self.where)
+        breaches: list[Breach] = []
+        readings: dict[str, Reading] = {}
+        for call in found:
+            values = list(self._values(call))
+            if not values:
+                continue
+            texts = self._texts(timeline, call)
+            told = Haystack(readings.get(text) or readings.setdefault(text, read(text)) for text in texts)
+            missing = [(name, value) for name, value in values if not told.holds(value)]
+            if not missing:
+                continue
+            if any(_BLIND.intersection(turn.gaps) for turn in timeline.turns if turn.index <= call.turn.index):
+                unknown.append(f"Not everything before {call.name} ({call.place}) is in the telemetry.")
+                continue
+            shown = ", ".join(f"{name} {value_text(value)[:80]}".strip() for name, value in missing)
+            sources = " or ".join(map(_source_words, self.sources))
+            reason = f"{call.name} ({call.place}) was called with {shown}, which does not come from {sources}."
+            breaches.append(Breach(reason, (call.evidence(),)))
+        return concluded(breaches=breaches, seen=len(found), unknown=unknown)
+
+    def _values(self, call: Call) -> Iterator[tuple[str, JsonValue]]:
+        if not self.arguments:
+            for leaf in leaves(call.arguments):
+                if isinstance(leaf, str) and _IDENTIFIER.fullmatch(leaf):
+                    yield "", leaf
+            return
+        for name in self.arguments:
+            for value in at_path(call.arguments, name):
+                if value is not None:
+                    yield name, value
+
+    def _texts(self, timeline: Timeline, call: Call) -> Iterator[str]:
+        conversation = timeline.unit.conversation
+        if "system" in self.sources and conversation.system_instructions:
+            yield conversation.system_instructions
+        for turn in timeline.turns:
+            if turn.index > call.turn.index:
+                return
+            if "user" in self.sources and turn.user_input:
+                yield turn.user_input
+            for number, step in enumerate(turn.steps):
+                if turn is call.turn and number >= call.number:
+                    break
+                if isinstance(step, ToolResultStep) and self._is_source(step):
+                    yield value_text(step.result)
+            if "agent" in self.sources and turn.output and turn is not call.turn:
+                yield turn.output
+
+    def _is_source(self, step: ToolResultStep) -> bool:
+        named = tuple(source.removeprefix("tool:") for source in self.sources if source.startswith("tool:"))
+        return "tool" in self.sources or (bool(named) and step.name is not None and Tools(named).match(step.name))
+
+
+def _source_words(source: str) -> str:
+    words = {
+        "user": "the user",
+        "system": "the system prompt",
+        "tool": "a tool's result",
+        "agent": "the agent's answers",
+    }
+    return words.get(source) or f"a result of {source.removeprefix('tool:')}"

@@ -1,0 +1,154 @@
+"""Reads one rule's keys from configuration: strict about names and types, and every problem with its place.
+
+A reader collects problems and goes on, so that one start reports all of them.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Mapping, Sequence
+
+from collector.model import JsonValue
+from evaluators.rules.conditions import OPERATORS, WHOLE, Condition, Reference, Test
+from evaluators.rules.tools import Tools
+
+_MAX_SHOWN_CHARS = 80
+
+
+class RuleReader:
+    """`place` is the rule's own, such as `rules[2]`."""
+
+    def __init__(self, place: str, rule: Mapping[str, object], problems: list[str]) -> None:
+        self._place = place
+        self._rule = rule
+        self._problems = problems
+
+    def problem(self, key: str, value: object, wanted: str) -> None:
+        self._problems.append(f"{self._place}.{key} is {shown(value)} and must be {wanted}.")
+
+    def tools(self, key: str, *, required: bool = True) -> Tools:
+        if key not in self._rule and not required:
+            return Tools(())
+        return Tools(self.texts(key, wanted="a tool's name or glob, or a list of them"))
+
+    def texts(self, key: str, *, wanted: str, default: Sequence[str] | None = None) -> tuple[str, ...]:
+        if key not in self._rule and default is not None:
+            return tuple(default)
+        value = self._rule.get(key)
+        items = [value] if isinstance(value, str) else value
+        if isinstance(items, list | tuple) and items and all(isinstance(item, str) and item.strip() for item in items):
+            return tuple(item.strip() for item in items)
+        self.problem(key, value, wanted)
+        return ()
+
+    def count(self, key: str, *, low: int) -> int:
+        value = self._rule.get(key)
+        if isinstance(value, int) and not isinstance(value, bool) and value >= low:
+            return value
+        self.problem(key, value, f"a whole number of at least {low}")
+        return low
+
+    def choice(self, key: str, default: str, *, of: Sequence[str]) -> str:
+        value = self._rule.get(key, default)
+        if isinstance(value, str) and value in of:
+            return value
+        self.problem(key, value, " or ".join(of))
+        return default
+
+    def choices(self, key: str, default: Sequence[str], *, of: Sequence[str], prefix: str) -> tuple[str, ...]:
+        found = self.texts(key, wanted=f"a list of {', '.join(of)} or {prefix}NAME", default=default)
+        for value in found:
+            if value not in of and not value.startswith(prefix):
+                self.problem(key, value, f"one of {', '.join(of)} or {prefix}NAME{nearest(value, of)}")
+        return found
+
+    def text(self, key: str) -> str | None:
+        value = self._rule.get(key)
+        if value is None or (isinstance(value, str) and value.strip()):
+            return value
+        self.problem(key, value, "a text")
+        return None
+
+    def conditions(self, key: str) -> tuple[Condition, ...]:
+        value = self._rule.get(key)
+        if value is None:
+            return ()
+        if not isinstance(value, Mapping) or not value:
+            self.problem(key, value, "a mapping of paths to what must be true there, such as {amount: {gt: 100}}")
+            return ()
+        return tuple(self._condition(f"{key}.{path}", str(path), wanted) for path, wanted in value.items())
+
+    def _condition(self, key: str, path: str, wanted: object) -> Condition:
+        if isinstance(wanted, Mapping):
+            if not wanted:
+                self.problem(key, wanted, "a value or a mapping of operators")
+            return Condition(
+                path, tuple(self._test(f"{key}.{name}", str(name), value) for name, value in wanted.items())
+            )
+        if isinstance(wanted, list | tuple):
+            return Condition(path, (self._test(key, "in", wanted),))
+        return Condition(path, (self._test(key, "eq", wanted),))
+
+    def _test(self, key: str, operator: str, operand: object) -> Test:
+        if operator not in OPERATORS:
+            self._problems.append(
+                f"{self._place}.{key}: there is no operator {operator!r}{nearest(operator, OPERATORS)}."
+            )
+            return Test("exists", operand=True)
+        if isinstance(operand, Mapping) and "result_of" in operand:
+            return Test(operator, self._reference(key, operand))
+        if operator == "exists":
+            if not isinstance(operand, bool):
+                self.problem(key, operand, "true or false")
+            return Test(operator, bool(operand))
+        if operator in ("in", "not_in") and not isinstance(operand, list | tuple):
+            self.problem(key, operand, "a list of values")
+            operand = ()
+        if operator == "matches":
+            return Test(operator, self._pattern(key, operand))
+        return Test(operator, self._plain(key, operand))
+
+    def _pattern(self, key: str, operand: object) -> re.Pattern[str]:
+        try:
+            return re.compile(operand if isinstance(operand, str) else "")
+        except re.error as err:
+            self.problem(key, operand, f"a regular expression ({err})")
+        return re.compile("")
+
+    def _reference(self, key: str, operand: Mapping[object, object]) -> Reference:
+        inner = RuleReader(
+            f"{self._place}.{key}", {str(name): value for name, value in operand.items()}, self._problems
+        )
+        inner.only(("result_of", "path"))
+        path = inner.text("path")
+        if path is None:
+            inner.problem("path", None, "the path of a value in that result")
+        return Reference(inner.tools("result_of").patterns, path or WHOLE)
+
+    def _plain(self, key: str, value: object) -> JsonValue:
+        if value is None or isinstance(value, str | bool | int | float):
+            return value
+        if isinstance(value, list | tuple):
+            return [self._plain(key, item) for item in value]
+        if isinstance(value, Mapping):
+            return {str(name): self._plain(key, item) for name, item in value.items()}
+        return str(value)  # YAML dates: compared as they are written in ISO form.
+
+    def only(self, known: Iterable[str]) -> None:
+        """Complain about every other key."""
+        known = list(known)
+        for key in self._rule:
+            if key not in known:
+                hint = nearest(str(key), known) or f"; known here are {', '.join(known)}"
+                self._problems.append(f"{self._place}.{key}: there is no such key{hint}.")
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    found = difflib.get_close_matches(word, list(known), n=1)
+    return f"; the nearest known is {found[0]!r}" if found else ""
+
+
+def shown(value: object) -> str:
+    text = repr(value)
+    return "not given" if value is None else text if len(text) <= _MAX_SHOWN_CHARS else f"{text[:_MAX_SHOWN_CHARS]}..."
