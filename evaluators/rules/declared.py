@@ -137,14 +137,14 @@ def read_rules(rules: object, *, place: str = "rules") -> tuple[DeclaredRule, ..
     if not isinstance(rules, list | tuple):
         raise EvaluatorConfigError(f"{place} is {shown(rules)} and must be a list of rules, each a mapping.")
     problems: list[str] = []
-    found = [_read(f"{place}[{index}]", rule, problems) for index, rule in enumerate(rules)]
+    found = [_read(f"{place}[{index}]", f"rules[{index}]", rule, problems) for index, rule in enumerate(rules)]
     _check_names([one for one in found if one is not None], problems)
     if problems:
         raise EvaluatorConfigError("\n".join(problems))
     return tuple(one for one in found if one is not None)
 
 
-def _read(place: str, rule: object, problems: list[str]) -> DeclaredRule | None:
+def _read(place: str, name: str, rule: object, problems: list[str]) -> DeclaredRule | None:
     if not isinstance(rule, Mapping):
         problems.append(f"{place} is {shown(rule)} and must be a mapping, such as {{never: drop_table}}.")
         return None
@@ -156,7 +156,7 @@ def _read(place: str, rule: object, problems: list[str]) -> DeclaredRule | None:
     form = _FORMS[forms[0]]
     reader = RuleReader(place, {str(key): value for key, value in rule.items()}, problems)
     reader.only((forms[0], *form.keys, *_COMMON))
-    return DeclaredRule(name=reader.text("name") or place, rule=form.make(reader), message=reader.text("message"))
+    return DeclaredRule(name=reader.text("name") or name, rule=form.make(reader), message=reader.text("message"))
 
 
 def _no_one_form(place: str, keys: Sequence[str], forms: Sequence[str]) -> str:
