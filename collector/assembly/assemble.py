@@ -5,7 +5,8 @@ Tree (`tree`) -> main line (`segments`) -> turns in the making (`drafts`) -> ste
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
 
 from collector.assembly.drafts import Draft, Drafts
 from collector.assembly.gaps import gaps_of
@@ -25,7 +26,8 @@ def assemble(operations: Iterable[Operation]) -> Conversation:
     units = units_of(every, response_ids=response_ids_of(every))
     nodes = build_forest([operation for unit in units for operation in unit.operations])
     drafts = Drafts(nodes).turns
-    turns = [_turn(index, draft, drafts) for index, draft in enumerate(drafts)]
+    shared = _shared(drafts)
+    turns = [_turn(index, draft, shared) for index, draft in enumerate(drafts)]
     calls = [node for draft in drafts for node in draft.calls]
     identity, source = _identity(units, every)
     return Conversation(
@@ -55,16 +57,16 @@ def _identity(units: Sequence[Unit], operations: Sequence[Operation]) -> tuple[s
     return first, ConversationIdSource.HISTORY
 
 
-def _turn(index: int, draft: Draft, drafts: Sequence[Draft]) -> Turn:
+def _turn(index: int, draft: Draft, shared: Collection[int]) -> Turn:
     told = tell(draft)
-    target = _target(draft, drafts, told)
+    target = _target(draft, shared, told)
     nodes = _nodes(draft)
     operations = [node.operation for node in nodes]
     last = draft.calls[-1].operation if draft.calls else None
     failed = target.operation.is_error if target.kind in AGENT_LIKE else bool(last and last.is_error)
     is_error = failed and told.output is None
     output_node = told.output_node
-    sent, given = _usage(draft, nodes)
+    sent, given = _usage(draft, shared, nodes)
     return Turn(
         index=index,
         trace_id=target.operation.trace_id,
@@ -84,13 +86,18 @@ def _turn(index: int, draft: Draft, drafts: Sequence[Draft]) -> Turn:
     )
 
 
-def _target(draft: Draft, drafts: Sequence[Draft], told: Told) -> Node:
+def _shared(drafts: Sequence[Draft]) -> frozenset[int]:
+    """Spans around more than one turn."""
+    counts = Counter(id(node) for draft in drafts for node in _wrappers(draft))
+    return frozenset(identity for identity, count in counts.items() if count > 1)
+
+
+def _target(draft: Draft, shared: Collection[int], told: Told) -> Node:
     """The outermost agent or workflow span that holds this turn and no other; else the call that answered."""
     if draft.is_unseen and draft.seen_by is not None:
         return draft.seen_by
-    others = {id(node) for other in drafts if other is not draft for node in _wrappers(other)}
     for node in _wrappers(draft):
-        if node.kind in AGENT_LIKE and id(node) not in others:
+        if node.kind in AGENT_LIKE and id(node) not in shared:
             return node
     if told.output_node is not None:
         return told.output_node
@@ -119,16 +126,12 @@ def _nodes(draft: Draft) -> list[Node]:
     return list(found.values())
 
 
-def _usage(draft: Draft, nodes: Sequence[Node]) -> tuple[int | None, int | None]:
+def _usage(draft: Draft, shared: Collection[int], nodes: Sequence[Node]) -> tuple[int | None, int | None]:
     """The sum over the turn's model calls, nested and internal ones as well; an agent's own sum only without them."""
-    counted: dict[int, Node] = {}
-    for segment in draft.segments:
-        if segment.entry.kind in AGENT_LIKE and len({id(draft)}) == 1 and not segment_is_shared(segment, draft):
-            below = [node for node in segment.entry.descendants() if node.kind is OperationKind.MODEL_CALL]
-            counted.update((id(node), node) for node in live(below))
-    counted.update((id(node), node) for node in draft.calls)
-    for tool in draft.tools:
-        below = [node for node in tool.descendants() if node.kind is OperationKind.MODEL_CALL]
+    tops = [segment.entry for segment in draft.segments if id(segment.entry) not in shared]
+    counted = {id(node): node for node in draft.calls}
+    for top in (*tops, *draft.tools):
+        below = [node for node in (top, *top.descendants()) if node.kind is OperationKind.MODEL_CALL]
         counted.update((id(node), node) for node in live(below))
     usages = [node.operation.usage for node in counted.values() if node.operation.usage is not None]
     if not usages:
@@ -138,10 +141,6 @@ def _usage(draft: Draft, nodes: Sequence[Node]) -> tuple[int | None, int | None]
     sent = [usage.input_tokens for usage in usages if usage.input_tokens is not None]
     given = [usage.output_tokens for usage in usages if usage.output_tokens is not None]
     return (sum(sent) if sent else None, sum(given) if given else None)
-
-
-def segment_is_shared(segment: object, draft: Draft) -> bool:
-    return False
 
 
 def _agent(drafts: Sequence[Draft], nodes: Sequence[Node]) -> Agent:
@@ -156,11 +155,12 @@ def _agent(drafts: Sequence[Draft], nodes: Sequence[Node]) -> Agent:
 
 def _system(calls: Sequence[Node], nodes: Sequence[Node]) -> str | None:
     """The system prompts of the agents on the main line, in order of appearance; of one agent the latest."""
-    prompts: dict[str | None, str] = {}
+    prompts: dict[object, str] = {}
     for node in calls or [n for n in nodes if n.kind is OperationKind.AGENT]:
         text = system_of(node.operation)
         if text:
-            prompts[node.agent_name] = text
+            tools = frozenset(tool.name for tool in node.operation.tool_definitions or ())
+            prompts[node.agent_name or tools] = text  # an agent without a name is told by its tools
     if not prompts:
         for node in nodes:
             text = node.operation.system_instructions

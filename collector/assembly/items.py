@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from collector.messages.values import canonical, squash
+from collector.messages.values import canonical, join_texts, squash
 from collector.model import GapKind, JsonValue
 from collector.operation import Message, Role, TextPart, ToolCallPart, ToolResultPart
 
@@ -128,7 +128,7 @@ class Items:
     def _add_said(self, message: Message, *, time_ns: int, span_id: str, agent: str | None) -> None:
         self.gaps.update(message.gaps)
         calls = [part for part in message.parts if isinstance(part, ToolCallPart)]
-        text = _text(message)
+        text = _text(message).strip()
         if text and not (calls and self._is_known_id(calls)):
             self.items.append(TextItem(text, time_ns, span_id, agent, asks=bool(calls)))
         group = self._next_group() if calls else None
@@ -145,7 +145,7 @@ class Items:
         self, message: Message, replay: _Replay, *, time_ns: int, span_id: str, agent: str | None, fill_only: bool
     ) -> None:
         calls = [part for part in message.parts if isinstance(part, ToolCallPart)]
-        text = _text(message)
+        text = _text(message).strip()
         if text:
             known = replay.text(text)
             if known is not None:
@@ -272,7 +272,7 @@ def _call(part: ToolCallPart, *, time_ns: int, span_id: str, agent: str | None, 
 
 
 def _text(message: Message) -> str:
-    return "\n".join(part.text for part in message.parts if isinstance(part, TextPart) and part.text.strip())
+    return join_texts([part.text for part in message.parts if isinstance(part, TextPart) and part.text])
 
 
 def _same_arguments(one: JsonValue, two: JsonValue) -> bool:

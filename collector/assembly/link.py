@@ -31,7 +31,8 @@ from collector.assembly.merge import settle
 from collector.assembly.units import Unit, response_ids_of, units_of
 from collector.messages.digests import extend
 from collector.messages.fold import says_anything
-from collector.operation import Chain, Message, Operation, OperationKind, Role, ToolCallPart, ToolResultPart
+from collector.messages.values import canonical
+from collector.operation import Chain, Message, Operation, OperationKind, Role, TextPart, ToolCallPart, ToolResultPart
 
 T = TypeVar("T")
 
@@ -85,10 +86,21 @@ def link_keys(operations: Iterable[Operation]) -> LinkKeys:
             whole = _whole(operation)
             if whole is not None:
                 provides.add(_key(service, b"list", whole.digest))
+                needs[_key(service, b"list", whole.digest)] = None
+            if _is_open(operation) and operation.input is not None:
+                provides.add(_key(service, b"open", operation.input.digest))
+            pending = _pending_key(operation)
+            if pending is not None:
+                provides.add(pending)
+            answering = _answering_key(operation)
+            if answering is not None:
+                needs[answering] = None
             for call_id in _recent(_answered(operation.input)):
                 needs[_key(service, b"call", call_id)] = None
-            for digest in _recent(_prefixes(operation.input)):
-                needs[_key(service, b"list", digest)] = None
+            for node in _recent(_replies(operation.input)):
+                needs[_key(service, b"list", node.digest)] = None
+                if node.parent is not None:
+                    needs[_key(service, b"open", node.parent.digest)] = None
     return LinkKeys(conversation_ids=frozenset(ids), provides=frozenset(provides), needs=tuple(needs))
 
 
@@ -152,57 +164,103 @@ def _by_response_id(groups: _Groups) -> None:
                 groups.join(max(earlier)[1], index)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Provider:
+    """A call that another may go on from."""
+
     index: int
     operation: Operation
     whole: Chain | None
     asked: frozenset[str]
+    twin: tuple[int, str] | None = None
+    is_answered: bool = False
+
+
+@dataclass(slots=True)
+class _Known:
+    """The calls seen so far, in order of time, by what a later one may go on from."""
+
+    lists: dict[tuple[str | None, bytes], list[_Provider]]
+    opens: dict[tuple[str | None, bytes], list[_Provider]]
+    calls: dict[tuple[str | None, str], list[_Provider]]
+    pending: dict[bytes, list[_Provider]]
+    claims: dict[tuple[int, bytes], tuple[int, Operation]]
 
 
 def _by_messages(groups: _Groups) -> None:
     """Calls in order of time: each looks for the one it goes on from among those that began before it."""
-    lists: dict[tuple[str | None, bytes], list[_Provider]] = defaultdict(list)
-    calls: dict[tuple[str | None, str], list[_Provider]] = defaultdict(list)
-    claims: dict[tuple[int, bytes], tuple[int, Operation]] = {}
+    known = _Known(defaultdict(list), defaultdict(list), defaultdict(list), defaultdict(list), {})
     every = [(i, op) for i, op in _operations(groups.units) if op.kind in _LINKING or op.kind is OperationKind.TOOL]
     every.sort(key=lambda item: (item[1].start_ns, item[1].end_ns, item[1].trace_id, item[1].span_id))
     for index, operation in every:
         if operation.kind is OperationKind.TOOL:
             if _is_id(operation.call_id):
-                _join_latest(groups, index, calls.get((operation.service, operation.call_id or ""), []))
+                _join_latest(groups, index, known.calls.get((operation.service, operation.call_id or ""), []))
             continue
-        _continue_from(groups, index, operation, lists=lists, calls=calls, claims=claims)
-        provider = _Provider(index, operation, _whole(operation), frozenset(_asked(operation.output)))
-        if provider.whole is not None:
-            lists[operation.service, provider.whole.digest].append(provider)
-        for call_id in provider.asked:
-            calls[operation.service, call_id].append(provider)
+        if not _continue_from(groups, index, operation, known):
+            _answer_pending(groups, index, operation, known)
+        _provide(groups, _Provider(index, operation, _whole(operation), frozenset(_asked(operation.output))), known)
 
 
-def _continue_from(
-    groups: _Groups,
-    index: int,
-    operation: Operation,
-    *,
-    lists: dict[tuple[str | None, bytes], list[_Provider]],
-    calls: dict[tuple[str | None, str], list[_Provider]],
-    claims: dict[tuple[int, bytes], tuple[int, Operation]],
-) -> None:
-    ids: frozenset[str] | None = None
-    for digest in _prefixes(operation.input):
-        known = lists.get((operation.service, digest))
-        if not known:
-            continue
-        ids = ids if ids is not None else frozenset(_answered(operation.input))
-        chosen = _choose(groups, index, operation, ids, known, digest, claims)
+def _provide(groups: _Groups, provider: _Provider, known: _Known) -> None:
+    operation = provider.operation
+    if provider.whole is not None:
+        same = known.lists[operation.service, provider.whole.digest]
+        _join_twin(groups, provider, same)
+        same.append(provider)
+    if _is_open(operation) and operation.input is not None:
+        known.opens[operation.service, operation.input.digest].append(provider)
+    for call_id in provider.asked:
+        known.calls[operation.service, call_id].append(provider)
+    pending = _pending_key(operation)
+    if pending is not None:
+        known.pending[pending].append(provider)
+
+
+def _join_twin(groups: _Groups, provider: _Provider, same: Sequence[_Provider]) -> None:
+    """One call seen by two instrumentations: the same messages, another scope, at the same time, one twin a scope."""
+    operation = provider.operation
+    taken = {other.twin for other in same}
+    for other in reversed(same):
+        twin = other.operation
+        overlaps = operation.start_ns <= twin.end_ns and twin.start_ns <= operation.end_ns
+        differ = bool(operation.response_id and twin.response_id and operation.response_id != twin.response_id)
+        fits = overlaps and twin.scope != operation.scope and not differ and other.index != provider.index
+        if fits and (other.index, operation.scope) not in taken and groups.join(other.index, provider.index):
+            provider.twin = (other.index, operation.scope)
+            return
+
+
+def _continue_from(groups: _Groups, index: int, operation: Operation, known: _Known) -> bool:
+    if operation.input is None:
+        return False
+    ids = frozenset(_answered(operation.input))
+    for node in _replies(operation.input):
+        whole = known.lists.get((operation.service, node.digest), [])
+        chosen = _choose(groups, index, operation, ids, whole, node.digest, known.claims)
+        if chosen is None and node.parent is not None:
+            begun = [
+                provider
+                for provider in known.opens.get((operation.service, node.parent.digest), [])
+                if _fits(provider.operation.output, node.message)
+            ]
+            chosen = _choose(groups, index, operation, ids, begun, node.digest, known.claims)
         if chosen is not None:
-            claims.setdefault((chosen.index, digest), (index, operation))
+            known.claims.setdefault((chosen.index, node.digest), (index, operation))
             groups.join(chosen.index, index)
-            return
-    for call_id in _answered(operation.input):
-        if _join_latest(groups, index, calls.get((operation.service, call_id), [])):
-            return
+            return True
+    answered = (known.calls.get((operation.service, call_id), []) for call_id in _answered(operation.input))
+    return any(_join_latest(groups, index, providers) for providers in answered)
+
+
+def _answer_pending(groups: _Groups, index: int, operation: Operation, known: _Known) -> None:
+    """Results whose ids can match no call: to the one call of this program that waits for them, if it is the only one."""
+    key = _answering_key(operation)
+    if key is None:
+        return
+    waiting = [p for p in known.pending[key] if p.operation.end_ns <= operation.start_ns and not p.is_answered]
+    if len(waiting) == 1 and groups.join(waiting[0].index, index):
+        waiting[0].is_answered = True
 
 
 def _choose(
@@ -264,13 +322,63 @@ def _whole(operation: Operation) -> Chain | None:
     return extend(operation.input, operation.output)
 
 
-def _prefixes(chain: Chain | None) -> Iterator[bytes]:
-    """Digests of the lists that another call may have ended with: those whose last message is the assistant's."""
+def _replies(chain: Chain | None) -> Iterator[Chain]:
+    """Where another call's list may end within this one: at each of the assistant's messages, latest first."""
     node = chain
     while node is not None:
         if node.message.role is Role.ASSISTANT and node.message.parts:
-            yield node.digest
+            yield node
         node = node.parent
+
+
+def _is_open(operation: Operation) -> bool:
+    """Input known, answer not or not fully: a replay of it cannot be found by the whole list."""
+    if operation.kind is not OperationKind.MODEL_CALL or operation.input is None or operation.is_internal:
+        return False
+    calls = [part for message in operation.output for part in message.parts if isinstance(part, ToolCallPart)]
+    return not says_anything(operation.output) or any(not call.call_id for call in calls)
+
+
+def _fits(output: Sequence[Message], replay: Message) -> bool:
+    """What is known of an answer is in the message that replays it."""
+    calls = [(part.name, canonical(part.arguments)) for part in replay.parts if isinstance(part, ToolCallPart)]
+    text = "".join("".join(part.text.split()) for part in replay.parts if isinstance(part, TextPart))
+    for message in output:
+        for part in message.parts:
+            if isinstance(part, ToolCallPart) and (part.name, canonical(part.arguments)) not in calls:
+                return False
+            if isinstance(part, TextPart) and "".join(part.text.split()) not in text:
+                return False
+    return True
+
+
+def _pending_key(operation: Operation) -> bytes | None:
+    """OpenAI's Responses API has two ids a call, the item's (fc_) and the call's (call_); some telemetry holds one on
+    each side, so that nothing but their order is left to pair them by.
+    """
+    ids = list(_asked(operation.output))
+    if not ids or not all(call_id.startswith("fc_") for call_id in ids):
+        return None
+    return _program_key(operation, len(ids))
+
+
+def _answering_key(operation: Operation) -> bytes | None:
+    messages = [message for message in operation.input or () if message.role is not Role.SYSTEM]
+    parts = [part for message in messages for part in message.parts]
+    ids = [part.call_id for part in parts if isinstance(part, ToolResultPart)]
+    if not ids or len(ids) != len(parts) or not all(call_id and call_id.startswith("call_") for call_id in ids):
+        return None
+    return _program_key(operation, len(ids))
+
+
+def _program_key(operation: Operation, count: int) -> bytes:
+    instance = (operation.resource or {}).get("service.instance.id", "")
+    tools = sorted(tool.name for tool in operation.tool_definitions or ())
+    system = operation.system_instructions or ""
+    prompt = [
+        part.text for m in operation.input or () if m.role is Role.SYSTEM for part in m.parts if hasattr(part, "text")
+    ]
+    return _key(operation.service, b"wait", "\0".join([instance, system, *map(str, prompt), *tools, str(count)]))
 
 
 def _answered(chain: Chain | None) -> Iterator[str]:

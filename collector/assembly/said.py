@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from collector.messages.values import squash
+from collector.messages.values import join_texts, squash
 from collector.operation import (
     Chain,
     CompactionPart,
@@ -29,7 +29,8 @@ def text_in(message: Message) -> str:
             texts.append(part.text)
         elif isinstance(part, MediaPart):
             texts.append(f"[{part.modality}]")
-    return "\n".join(text for text in texts if text.strip())
+    kept = [text for text in texts if text.strip()]
+    return join_texts(kept) if message.role is Role.ASSISTANT else "\n".join(kept)
 
 
 def is_human(message: Message) -> bool:

@@ -55,7 +55,7 @@ def _expand(entry: Node, outer: tuple[Node, ...], depth: int) -> list[Segment]:
     if segment.user_text is not None or depth <= 0:
         return [segment]
     inner = _nearest_agents(entry)
-    if not inner or (not segment.calls and not any(_segment(node, ()).user_text for node in inner)):
+    if not _tells_more(inner, segment):
         return [segment]
     inside = {id(node) for agent in inner for node in (agent, *agent.descendants())}
     loose = [n for n in (*segment.calls, *segment.tools, *segment.handoffs) if id(n) not in inside]
@@ -64,6 +64,14 @@ def _expand(entry: Node, outer: tuple[Node, ...], depth: int) -> list[Segment]:
     parts.sort(key=lambda part: part.entry.order)
     _hand_down(segment, parts)
     return parts
+
+
+def _tells_more(inner: Sequence[Node], whole: Segment) -> bool:
+    """Whether spans inside a wrapper say better than its model calls what the user asked. A chain's steps do not."""
+    asked = [node for node in inner if sections_of(node.operation.input)]
+    if any(node.kind is OperationKind.AGENT for node in asked):
+        return True
+    return bool(asked) and not any(sections_of(node.operation.input) for node in whole.calls)
 
 
 def _hand_down(whole: Segment, parts: Sequence[Segment]) -> None:

@@ -20,6 +20,8 @@ _HANDOFF = re.compile(
 )
 _TARGET_KEYS = ("agent_name", "agent", "to_agent", "assistant", "target", "name")
 _MAX_NESTING = 16
+_REPR = re.compile(r"[A-Za-z_][\w.]*\(\w+=")
+"""How a printed Python object begins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +38,7 @@ def tell(draft: Draft) -> Told:
     for agent in _agents_without_calls(draft):
         _absorb_agent(items, agent)
     _pair_tools(items, draft.tools)
+    _tell_errors(items)
     _drop_unseen_calls(draft)
     _add_handoffs(items, draft.handoffs)
     output, said = _output(draft)
@@ -110,6 +113,16 @@ def _give_tool(items: Items, call: CallItem, node: Node) -> None:
     call.is_error = call.is_error or operation.is_error
     if call.has_result:
         call.result_span_id = operation.span_id
+
+
+def _tell_errors(items: Items) -> None:
+    """A tool that failed and gave nothing back: its error is what is known of the result."""
+    for call in items.calls:
+        node = call.tool
+        if isinstance(node, Node) and not call.has_result and node.operation.is_error and node.operation.error:
+            items.give_result(
+                call, node.operation.error, is_error=True, span_id=node.operation.span_id, agent=node.agent_name
+            )
 
 
 def _is_known(items: Items, operation: Operation) -> bool:
@@ -216,7 +229,7 @@ def _output(draft: Draft) -> tuple[str | None, TextItem | None]:
         if item is not None:
             return item.text, item
         item = next((t for t in reversed(candidates) if contains(draft.answer, t.text) and len(t.text) > 1), None)
-        if item is not None and decode_container(draft.answer) is not None:
+        if item is not None and (decode_container(draft.answer) is not None or _REPR.match(draft.answer)):
             return item.text, item
         return draft.answer, item
     calls = [index for index, item in enumerate(draft.items.items) if isinstance(item, CallItem)]

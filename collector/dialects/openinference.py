@@ -123,8 +123,11 @@ def _plain_text(attributes: Mapping[str, Any], side: str, role: str) -> list[Any
 
 def _tool(span: Span) -> dict[str, Any]:
     attributes = span.attributes
+    name = as_str(attributes.get("tool.name")) or span.name.removesuffix(".__call__")
+    if name == "finish" and span.scope.name.endswith(".dspy"):
+        return {"kind": OperationKind.OTHER}  # how DSPy's ReAct ends its loop; the agent has no such tool
     fields: dict[str, Any] = {
-        "tool_name": as_str(attributes.get("tool.name")) or span.name,
+        "tool_name": name,
         "call_id": as_str(first(attributes, "tool_call.id", "tool.id", "tool_call_id")),
     }
     if "input.value" in attributes:

@@ -56,5 +56,5 @@ def _upon(frame: Operation, attributes: Mapping[str, Any], decoder: MessageDecod
     fields["gaps"] = tuple(sorted({*frame.gaps, *fields["gaps"]}))
     error = attributes.get("error.type")
     if isinstance(error, str) and error:
-        fields |= {"is_error": True, "error": error[:512]}
+        fields |= {"is_error": True, "error": frame.error or error[:512]}
     return replace(frame, **fields)

@@ -1,7 +1,7 @@
 """Digests of messages and chains: when two sightings are one message, and when one list extends another.
 
-A message's digest covers what every sighting of it has in common: role, text with its white space normalised, name and
-arguments of each tool call, each tool result. It leaves out reasoning (seldom replayed), names, empty texts, how text is
+A message's digest covers what every sighting of it has in common: role, text without its white space (a streamed answer
+comes in pieces, its replay whole), name and arguments of each tool call, each tool result. It leaves out reasoning (seldom replayed), names, empty texts, how text is
 split into parts, JSON text versus object, and tool-call ids: several instrumentations drop those on one side of a call
 only. Ids are compared by themselves, as surer evidence, where lists are joined.
 System messages do not enter a chain's digest: agents that hand a conversation over replay it under prompts of their own.
@@ -37,7 +37,7 @@ def with_digest(message: Message) -> Message:
 
 def digest(message: Message) -> bytes:
     hasher = blake2b(message.role.value.encode(), digest_size=SIZE)
-    text = squash(" ".join(part.text for part in message.parts if isinstance(part, TextPart)))
+    text = "".join("".join(part.text.split()) for part in message.parts if isinstance(part, TextPart))
     if text:
         _feed(hasher, b"t", text.encode("utf-8", "surrogatepass"))
     for part in message.parts:

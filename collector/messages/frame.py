@@ -80,6 +80,5 @@ def exception_of(span: Span) -> str | None:
 
 def _error_of(span: Span) -> str:
     kind = span.attributes.get("error.type")
-    if isinstance(kind, str) and kind:
-        return kind[:_MAX_ATTRIBUTE]
-    return (exception_of(span) or span.status_message or "error")[:_MAX_ATTRIBUTE]
+    named = kind if isinstance(kind, str) else ""
+    return (exception_of(span) or span.status_message or named or "error")[:_MAX_ATTRIBUTE]

@@ -84,7 +84,9 @@ def _is_block(block: object) -> bool:
 def _block(block: Mapping[str, Any], depth: int) -> Iterator[Part]:
     kind = str(block.get("type") or block.get("part_kind") or "").lower()
     if kind in _CALL:
-        yield tool_call(block)
+        call = tool_call(block)
+        if call.name or call.call_id or call.arguments is not None:
+            yield call
     elif kind in _RESULT or kind.endswith("_tool_result"):
         yield tool_result(block)
     elif kind in _REASONING:
@@ -204,12 +206,11 @@ def unwrap_result(value: object, *, depth: int = 4) -> JsonValue:
 
 def _only_text(block: object) -> str | None:
     """The text of a block that is nothing but text."""
-    if not isinstance(block, Mapping) or not isinstance(block.get("text"), str):
+    if not isinstance(block, Mapping):
         return None
-    if block.get("type") in {"text", "output_text", "input_text"} or set(block) == {"text"}:
-        text: str = block["text"]
-        return text
-    return None
+    text = block.get("text", block.get("content"))
+    is_text = block.get("type") in {"text", "output_text", "input_text"} or set(block) == {"text"}
+    return text if is_text and isinstance(text, str) else None
 
 
 def _error_kind(block: Mapping[str, Any]) -> bool:

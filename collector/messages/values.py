@@ -155,3 +155,16 @@ def first(source: Mapping[str, Any], *keys: str) -> Any:
         if value is not None and value != "":
             return value
     return None
+
+
+def join_texts(texts: Sequence[str]) -> str:
+    """The pieces of one message's text. Streamed pieces go together as they are; separate sentences get a line each."""
+    joined = ""
+    for text in texts:
+        ends = joined[-1:]
+        separate = ends in _SENTENCE_ENDS and not text[:1].isspace() and text[:1].isupper() if ends else False
+        joined += f"\n{text}" if separate else text
+    return joined
+
+
+_SENTENCE_ENDS = frozenset(".!?:;")

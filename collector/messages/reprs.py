@@ -1,0 +1,174 @@
+"""Printed Python objects to plain values, as a last resort: some instrumentations send `repr()` where others send JSON.
+
+A small parser of its own, since `ast.literal_eval` knows no `ChatMessage(role=..., ...)`, and nothing is ever evaluated.
+A call becomes an object of its keyword arguments, with its name under "__class__"; an enum member `<Role.USER: 'user'>`
+becomes its value; any other `<...>` and bare names become texts. Bounded in length, depth and number of values; what
+does not parse to its end is None.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+MAX_LENGTH = 1_000_000
+MAX_DEPTH = 40
+MAX_VALUES = 100_000
+CLASS = "__class__"
+
+_SPACE = re.compile(r"\s*")
+_NAME = re.compile(r"[A-Za-z_][\w.]*")
+_NUMBER = re.compile(r"[+-]?(?:0x[0-9a-fA-F]+|(?:\d[\d_]*)?\.?\d+(?:[eE][+-]?\d+)?\.?)")
+_STRING = re.compile(r"""[rbuRBU]{0,2}('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")""", re.DOTALL)
+_ENUM = re.compile(r"<[\w.]+: ")
+_ESCAPE = re.compile(r"\\(x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)", re.DOTALL)
+_SIMPLE = {"n": "\n", "t": "\t", "r": "\r", "0": "\0", "b": "\b", "f": "\f", "a": "\a", "v": "\v", "\n": ""}
+_CONSTANTS: dict[str, Any] = {"None": None, "True": True, "False": False, "nan": None, "inf": None}
+_CLOSERS = {"[": "]", "(": ")", "{": "}"}
+
+
+def looks_like_repr(text: str) -> bool:
+    """A printed object, or a container that is no JSON."""
+    head = text.lstrip()[:200]
+    return bool(re.match(r"[A-Za-z_][\w.]*\(", head)) or head[:1] in ("{", "[", "(")
+
+
+def decode_repr(text: str) -> Any:
+    """The object or container that was printed; None where it is neither or does not parse."""
+    if len(text) > MAX_LENGTH or not looks_like_repr(text):
+        return None
+    try:
+        value = _Parser(text).whole()
+    except (_Unreadable, RecursionError):
+        return None
+    return value if isinstance(value, (dict, list)) else None
+
+
+class _Unreadable(ValueError):
+    pass
+
+
+class _Parser:
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._at = 0
+        self._left = MAX_VALUES
+
+    def whole(self) -> Any:
+        value = self._value(MAX_DEPTH)
+        self._skip()
+        if self._at != len(self._text):
+            raise _Unreadable
+        return value
+
+    def _skip(self) -> None:
+        match = _SPACE.match(self._text, self._at)
+        if match is not None:
+            self._at = match.end()
+
+    def _peek(self) -> str:
+        self._skip()
+        return self._text[self._at : self._at + 1]
+
+    def _take(self, expected: str) -> bool:
+        if self._peek() != expected:
+            return False
+        self._at += 1
+        return True
+
+    def _value(self, depth: int) -> Any:
+        self._left -= 1
+        if depth <= 0 or self._left <= 0:
+            raise _Unreadable
+        char = self._peek()
+        string = _STRING.match(self._text, self._at)
+        if string is not None:
+            return self._strings()
+        if char in _CLOSERS:
+            return self._container(char, depth)
+        if char == "<":
+            return self._angle(depth)
+        number = _NUMBER.match(self._text, self._at)
+        if number is not None and (char.isdigit() or char in "+-."):
+            self._at = number.end()
+            return _number(number[0])
+        name = _NAME.match(self._text, self._at)
+        if name is None:
+            raise _Unreadable
+        self._at = name.end()
+        if self._text[self._at : self._at + 1] == "(":
+            self._at += 1
+            return self._call(name[0], depth)
+        return _CONSTANTS.get(name[0], name[0])
+
+    def _strings(self) -> str:
+        """Adjacent literals are one text."""
+        found: list[str] = []
+        while (match := _STRING.match(self._text, self._at)) is not None:
+            self._at = match.end()
+            found.append(_ESCAPE.sub(_unescaped, match[1][1:-1]))
+            self._skip()
+        return "".join(found)
+
+    def _container(self, opener: str, depth: int) -> Any:
+        self._at += 1
+        closer = _CLOSERS[opener]
+        items: list[Any] = []
+        pairs: dict[str, Any] = {}
+        while not self._take(closer):
+            value = self._value(depth - 1)
+            if opener == "{" and self._take(":"):
+                pairs[str(value)] = self._value(depth - 1)
+            else:
+                items.append(value)
+            if not self._take(",") and self._peek() != closer:
+                raise _Unreadable
+        return pairs if opener == "{" and not items else items
+
+    def _call(self, name: str, depth: int) -> Any:
+        fields: dict[str, Any] = {CLASS: name.rpartition(".")[2]}
+        values: list[Any] = []
+        while not self._take(")"):
+            keyword = _NAME.match(self._text, self._at)
+            if keyword is not None and self._text[keyword.end() : keyword.end() + 1] == "=":
+                self._at = keyword.end() + 1
+                fields[keyword[0]] = self._value(depth - 1)
+            else:
+                values.append(self._value(depth - 1))
+            if not self._take(",") and self._peek() != ")":
+                raise _Unreadable
+        if values and len(fields) == 1:
+            return values[0] if len(values) == 1 else values  # OrderedDict(...), deque(...), datetime(...)
+        return fields
+
+    def _angle(self, depth: int) -> Any:
+        enum = _ENUM.match(self._text, self._at)
+        if enum is not None:
+            self._at = enum.end()
+            value = self._value(depth - 1)
+            if self._take(">"):
+                return value
+            raise _Unreadable
+        end = self._text.find(">", self._at)
+        if end < 0:
+            raise _Unreadable
+        value, self._at = self._text[self._at : end + 1], end + 1
+        return value
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    code = match[1]
+    if len(code) > 1:
+        point = int(code[1:], 16)
+        return chr(point) if point < 0x110000 else ""
+    return _SIMPLE.get(code, code)
+
+
+def _number(text: str) -> int | float | None:
+    try:
+        return int(text.replace("_", ""), 0) if "0x" in text else int(text.replace("_", ""))
+    except ValueError:
+        try:
+            return float(text)
+        except ValueError:
+            return None
