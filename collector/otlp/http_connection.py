@@ -205,9 +205,10 @@ class HttpConnection(asyncio.Protocol):
         head.keep_alive = self._parser.should_keep_alive()
         self._exchange = exchange = Exchange(head)
         self._wait(self._settings.body_timeout_s)
+        if head.size > self._settings.max_header_bytes:
+            self._cut(self._headers_too_large())
+            return
         try:
-            if head.size > self._settings.max_header_bytes:
-                raise self._headers_too_large()
             exchange.target = check_head(
                 head, bearer=self._owner.bearer, max_request_bytes=self._limits.max_request_bytes
             )
