@@ -87,6 +87,8 @@ class JournalReader:
         records: list[JournalRecord] = []
         size = 0
         while mark is not None and (step := self._place.step(mark.position)) is not None:
+            # A new cursor may begin with damage: what it misses counts from the segment's first record on.
+            self._next_record_id = self._next_record_id or self._place.first_record_id
             if isinstance(step, FoundRecord):
                 if records and size + step.header.raw_bytes > max_bytes:
                     break

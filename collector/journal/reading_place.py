@@ -19,10 +19,16 @@ class ReadingPlace:
         self._fd: int | None = None
         self._scan: SegmentScan | None = None
         """None with an open file: its header cannot be read."""
+        self._first_record_id = 0
 
     @property
     def position(self) -> Position:
         return self._position
+
+    @property
+    def first_record_id(self) -> int:
+        """The id that the first record at the position must have, where it is the start of a segment; 0: not known."""
+        return self._first_record_id if self._position.offset == SEGMENT_HEADER_BYTES else 0
 
     def step(self, limit: Position) -> FoundRecord | Damage | None:
         """What is at the position, on the way moving to the next segment; None at the limit. Does not move past it.
@@ -50,6 +56,7 @@ class ReadingPlace:
             self._files.close(self._fd)
         self._fd = None
         self._scan = None
+        self._first_record_id = 0
 
     def _step_here(self, end: int) -> FoundRecord | Damage | None:
         if self._scan is None:
@@ -77,6 +84,7 @@ class ReadingPlace:
             return self._fd is not None
         if header is not None:
             self._scan = SegmentScan(self._fd, header, files=self._files)
+            self._first_record_id = header.first_record_id
             self.move_to(max(self._position.offset, SEGMENT_HEADER_BYTES))
         return True
 

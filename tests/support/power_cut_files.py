@@ -1,8 +1,8 @@
 """A disk whose power can be cut: logs every operation, and rebuilds what would be on disk after any prefix of the log.
 
-What survives a cut: the content of a file as of its last sync, under a name whose directory was synced since it was given.
-Of what was written later, each write survives by chance: whole, not at all, or its beginning up to a sector, with zeros or
-nothing after it, as file systems leave it. Deletions and renames count as done.
+What survives a cut: the content of a file as of its last sync, under a name whose directory was synced since it was
+given. Of what was written later, each write survives by chance: whole, not at all, or its beginning up to a sector, with
+zeros or nothing after it, as file systems leave it. Deletions and renames count as done.
 """
 
 from __future__ import annotations
@@ -34,6 +34,17 @@ class PowerCutFiles(UnsyncedFiles):
         self.log: list[Operation] = []
         self._directory = directory
         self._names: dict[int, str] = {}
+
+    def adopt(self) -> None:
+        """Take what is in the directory as on disk."""
+        for path in sorted(self._directory.rglob("*")):
+            if path.is_file():
+                self.log += (
+                    Operation("create", self._name(path)),
+                    Operation("write", self._name(path), data=path.read_bytes()),
+                    Operation("sync", self._name(path)),
+                    Operation("sync_directory", self._name(path.parent)),
+                )
 
     def note(self, kind: str, data: bytes) -> None:
         """Put an event of the test's own between the operations."""
@@ -79,13 +90,10 @@ class PowerCutFiles(UnsyncedFiles):
 
     def rebuild(self, target: Path, *, operations: int, random: Random) -> None:
         """What is on disk when the power goes after so many operations."""
-        disk = _Disk()
+        disk = Disk()
         for operation in self.log[:operations]:
             disk.apply(operation)
-        for name, content in disk.after_cut(random).items():
-            path = target / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(content)
+        disk.rebuild(target, random=random)
 
     def _name(self, path: Path) -> str:
         return str(path.relative_to(self._directory))
@@ -98,7 +106,9 @@ class _File:
         self.has_name = False
 
 
-class _Disk:
+class Disk:
+    """What is on disk and what is only on its way there, operation by operation."""
+
     def __init__(self) -> None:
         self.files: dict[str, _File] = {}
 
@@ -123,7 +133,14 @@ class _Disk:
             case "unlink":
                 self.files.pop(name, None)
 
-    def after_cut(self, random: Random) -> dict[str, bytes]:
+    def rebuild(self, target: Path, *, random: Random) -> None:
+        """What is there when the power goes now."""
+        for name, content in self._after_cut(random).items():
+            path = target / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+
+    def _after_cut(self, random: Random) -> dict[str, bytes]:
         found = {}
         for name, file in self.files.items():
             if not file.has_name and random.random() < 0.5:
@@ -138,7 +155,9 @@ class _Disk:
                         content = _applied(content, kept)
                     case "zeros":
                         kept = _torn(operation, random)
-                        content = _applied(content, Operation("write", name, operation.offset, bytes(len(operation.data))))
+                        content = _applied(
+                            content, Operation("write", name, operation.offset, bytes(len(operation.data)))
+                        )
                         content = _applied(content, kept)
             found[name] = content
         return found

@@ -50,7 +50,9 @@ def test_one_damaged_copy_does_not_matter(tmp_path, start):
     assert read(write(tmp_path, content)) == HEADER
 
 
-@pytest.mark.parametrize("content", [b"", b"short", bytes(2000), b"\xff" * 2000], ids=["empty", "short", "zeros", "ones"])
+@pytest.mark.parametrize(
+    "content", [b"", b"short", bytes(2000), b"\xff" * 2000], ids=["empty", "short", "zeros", "ones"]
+)
 def test_what_is_no_header_is_none(tmp_path, content):
     assert read(write(tmp_path, content)) is None
 

@@ -1,0 +1,1 @@
+"""Benchmarks with a main of their own; pytest runs none of them."""
