@@ -1,1 +1,4 @@
-"""OTLP's data in our own form (`records`), and the ways in: protobuf (`decode`), JSON (`json_decode`), files (`jsonl`)."""
+"""OTLP's data in our own form (`records`), and the ways in.
+
+Protobuf by `decode`, JSON by `json_decode`, files of JSON lines by `jsonl`; `validate` says before that whether it is OTLP.
+"""
