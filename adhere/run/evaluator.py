@@ -32,7 +32,6 @@ from collector.live.standard import StandardReconstruction
 from collector.live.tail import JournalTail
 from collector.live.tracker import ConversationTracker
 from evaluators.errors import EvaluatorConfigError
-from evaluators.judge.connect import connect
 from evaluators.judge.judge import Judge
 from evaluators.judge.metrics import JudgeMetrics
 from evaluators.pipeline.pipeline import JudgingPipeline
@@ -140,6 +139,8 @@ def _judge(
     settings = plan.judge_settings(config, environ=os.environ)
     if settings is None:
         return None
+    from evaluators.judge.connect import connect  # noqa: PLC0415 - loads the OpenAI client, which takes a moment
+
     return connect(settings, fence_secret=data.fence_secret(), clock=clock, random=rng, metrics=JudgeMetrics(registry))
 
 
@@ -189,3 +190,4 @@ async def _serve_metrics(
     await server.start()
     stopping.add("metrics", server.shutdown)
     data.write_evaluator_port(server.port)
+    stopping.add("metrics port", lambda _: asyncio.to_thread(data.clear_evaluator_port))

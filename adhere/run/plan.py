@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from pydantic import SecretStr
 
@@ -45,7 +46,9 @@ def check_plan(config: Config, *, environ: Mapping[str, str] | None = None) -> l
             lines.append(f"receives {name} on {receiver.endpoint}")
             problems += [f"strict: {problem}" for problem in public_without_guard(name, receiver) if config.strict]
     try:
-        lines += [f"relays to {one.name}" for one in relay_destinations(config.relay, environ=environ)]
+        for one in relay_destinations(config.relay, environ=environ):
+            lines.append(f"relays to {one.name}")
+            problems += own_receivers(one, config)
     except ConfigError as err:
         problems += err.problems
     try:
@@ -74,6 +77,22 @@ def public_without_guard(name: str, receiver: ReceiverConfig) -> list[str]:
     if is_loopback(host) or guarded:
         return []
     return [f"{name} on {receiver.endpoint} is open to others without TLS or bearer_token; set one, or use loopback."]
+
+
+def own_receivers(destination: Destination, config: Config) -> list[str]:
+    """A relay to our own receiver would send everything round for ever."""
+    own = {
+        split_endpoint(receiver.endpoint)
+        for receiver in (config.receivers.grpc, config.receivers.http)
+        if receiver.enabled
+    }
+    addresses = {destination.url(signal) for signal in destination.signals}
+    for address in addresses:
+        url = urlsplit(address or "")
+        host = "127.0.0.1" if url.hostname == "localhost" else url.hostname
+        if any(url.port == port and (host == ours or is_loopback(host or "")) for ours, port in own):
+            return [f"The relay {destination.name} is Adhere's own receiver; name the backend behind it instead."]
+    return []
 
 
 def limits(config: Config) -> ReceiverLimits:

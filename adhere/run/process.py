@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 
 import structlog
 import uvloop
+from prometheus_client import disable_created_metrics
 
 from adhere.config.model import Config
 from adhere.errors import UsageError
@@ -24,6 +25,7 @@ Role = Callable[[Config, Lifetime], Awaitable[None]]
 def run_role(role: Role, config: Config, *, name: str) -> int:
     """The exit code: 0 after an orderly end, 2 where starting again would not help, 1 otherwise."""
     configure_logs(config.telemetry.logs, role=name)
+    disable_created_metrics()
     try:
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
             runner.run(_run(role, config))
