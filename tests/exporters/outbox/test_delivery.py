@@ -16,6 +16,7 @@ from exporters.metrics import ExportMetrics
 from exporters.outbox import DeliveryPolicy, Outbox, OutboxRunner
 from tests.exporters.outbox.conftest import OpenOutbox
 from tests.support.clock import ManualClock
+from tests.support.passing_time import advance_until
 from tests.support.scripted_exporter import ScriptedExporter
 from tests.support.until import until
 from tests.support.verdicts import verdict
@@ -54,19 +55,6 @@ def refuse(*poison: str, error: type[Exception] = PermanentError) -> Callable[[S
 
 def count(registry: CollectorRegistry, name: str, **labels: str) -> float | None:
     return registry.get_sample_value(f"adhere_export_{name}_total", labels)
-
-
-async def advance_until(
-    clock: ManualClock, condition: Callable[[], bool], *, step_s: float = 60, steps: int = 200
-) -> None:
-    """Let time pass only while somebody waits for it."""
-    for _ in range(steps):
-        await until(lambda: condition() or clock.sleeper_count > 0)
-        if condition():
-            return
-        await clock.advance(step_s)
-        await until_settled(clock)
-    await until(condition)
 
 
 async def until_settled(clock: ManualClock) -> None:
@@ -212,7 +200,7 @@ async def test_after_an_outage_everything_drains_the_oldest_included(
     tries_while_down = len(exporter.tries)
 
     down = False
-    await advance_until(clock, lambda: outbox.backlog("a").rows == 0)
+    await advance_until(clock, lambda: outbox.backlog("a").rows == 0, step_s=60)
 
     assert set(exporter.delivered_ids) == {f"v{number}" for number in range(put)}
     assert len(exporter.delivered) == put
@@ -278,7 +266,7 @@ async def test_a_partial_failure_concerns_only_the_verdicts_that_it_names(
 
     exporter = ScriptedExporter("a", answer=answer)
     await start_runner(outbox, exporter)
-    await advance_until(clock, lambda: outbox.backlog("a").rows == 0)
+    await advance_until(clock, lambda: outbox.backlog("a").rows == 0, step_s=60)
 
     assert exporter.tries == [["v0", "v1", "v2", "v3"], ["v1"]]
     assert [letter.verdict_id for letter in await outbox.dead_letters()] == ["v2"]
