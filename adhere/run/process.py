@@ -25,7 +25,7 @@ Role = Callable[[Config, Lifetime], Awaitable[None]]
 def run_role(role: Role, config: Config, *, name: str) -> int:
     """The exit code: 0 after an orderly end, 2 where starting again would not help, 1 otherwise."""
     configure_logs(config.telemetry.logs, role=name)
-    disable_created_metrics()
+    disable_created_metrics()  # type: ignore[no-untyped-call]  # the library has no types here
     try:
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
             runner.run(_run(role, config))

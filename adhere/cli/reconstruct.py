@@ -1,0 +1,44 @@
+"""`adhere reconstruct`: the conversations in recorded telemetry."""
+
+from __future__ import annotations
+
+import sys
+from enum import StrEnum
+from typing import Annotated
+
+import orjson
+import typer
+
+from adhere.cli.files import check_files, read_requests
+from adhere.cli.options import TelemetryFiles, command_app
+from adhere.cli.progress import progress
+from collector.assembly.reconstruct import reconstruct as rebuild
+from collector.assembly.render import to_json, to_text
+
+app = command_app()
+
+
+class Format(StrEnum):
+    JSONL = "jsonl"
+    TEXT = "text"
+
+
+@app.command()
+def reconstruct(
+    files: TelemetryFiles,
+    format_: Annotated[
+        Format, typer.Option("--format", "-f", help="One JSON object a file, or text for people.")
+    ] = Format.TEXT,
+) -> None:
+    """Rebuild the conversations in recorded telemetry, exactly as `adhere run` does. Each file stands by itself."""
+    check_files(files)
+    with progress("Rebuilding", total=len(files)) as steps:
+        for file in files:
+            conversations = rebuild(read_requests(file))
+            if format_ is Format.JSONL:
+                line = {"input": str(file), "conversations": [to_json(one) for one in conversations]}
+                sys.stdout.buffer.write(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE))
+            else:
+                typer.echo("\n\n".join(to_text(one) for one in conversations) or f"No conversation is in {file}.")
+            steps.advance()
+    sys.stdout.flush()
