@@ -160,7 +160,7 @@ def _system(calls: Sequence[Node], nodes: Sequence[Node]) -> str | None:
         text = system_of(node.operation)
         if text:
             tools = frozenset(tool.name for tool in node.operation.tool_definitions or ())
-            prompts[node.agent_name or tools] = text  # an agent without a name is told by its tools
+            prompts[node.agent_name, tools] = text  # agents without names of their own are told by their tools
     if not prompts:
         for node in nodes:
             text = node.operation.system_instructions

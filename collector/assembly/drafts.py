@@ -55,6 +55,8 @@ class Drafts:
     def __init__(self, nodes: Sequence[Node]) -> None:
         self.turns: list[Draft] = []
         self._by_anchor: dict[bytes, Draft] = {}
+        self._filled: set[bytes] = set()
+        """Anchors up to which a replayed list has been looked at; what is before them is not looked at again."""
         self._replayed = replayed_in(nodes)
         for segment in segments_of(nodes):
             self._take(segment)
@@ -129,7 +131,7 @@ class Drafts:
 
     def _turn_of(self, node: Node, segment: Segment, own: Sequence[Draft]) -> Draft:
         operation = node.operation
-        sections = sections_of(operation.input, stop=self._by_anchor)
+        sections = sections_of(operation.input, stop=self._filled)
         current = self.turns[-1] if self.turns else None
         if not sections:
             turn = self._turn_without_user(node, segment, own)
@@ -223,7 +225,7 @@ class Drafts:
     def _own_part(self, turn: Draft, node: Node) -> list[Message]:
         """The messages of the call's input that belong to this turn; what comes before fills earlier turns."""
         chain = node.operation.input
-        sections = sections_of(chain, stop=self._by_anchor)
+        sections = sections_of(chain, stop=self._filled)
         if not sections:
             return tail_of(chain)
         position = self._position(turn, sections)
@@ -233,6 +235,7 @@ class Drafts:
         turn.anchors.add(current.anchor)
         self._by_anchor.setdefault(current.anchor, turn)
         self._fill_earlier(turn, sections[:position], node)
+        self._filled.add(current.anchor)
         return [message for section in sections[position:] for message in section.messages]
 
     def _position(self, turn: Draft, sections: Sequence[Section]) -> int | None:

@@ -179,7 +179,7 @@ def shown_calls(segment: Segment, replayed: tuple[frozenset[bytes], frozenset[st
     tools = {node.operation.tool_name for node in segment.tools}
     speaking = [node for node in segment.calls if node.operation.output]
     if not speaking:
-        return list(segment.calls)
+        return [n for n in segment.calls if n.operation.input is not None] or list(segment.calls)
     answers = [answer_of(agent.operation.output) for agent in segment.agents] + [segment.answer]
     shown: list[Node] = []
     for node in segment.calls:
@@ -188,6 +188,7 @@ def shown_calls(segment: Segment, replayed: tuple[frozenset[bytes], frozenset[st
         went_on = any(message.digest in digests for message in output if message.parts)
         asked = any(p.call_id in ids or p.name in tools for p in parts if isinstance(p, ToolCallPart))
         told = any(same_text(answer_of(output), answer) for answer in answers)
-        if went_on or asked or told or not output or node is speaking[-1]:
+        unanswered = not output and node.operation.input is not None
+        if went_on or asked or told or unanswered or node is speaking[-1]:
             shown.append(node)
     return shown

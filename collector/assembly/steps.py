@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 from collector.assembly.drafts import Draft
 from collector.assembly.items import CallItem, HandoffItem, Item, Items, TextItem
-from collector.assembly.said import contains, same_text, tail_of
+from collector.assembly.said import contains, is_human, same_text, tail_of
 from collector.assembly.segments import inner_segment
 from collector.assembly.tree import Node
+from collector.messages.reprs import is_printed_object
 from collector.messages.values import canonical, decode_container, squash
 from collector.model import HandoffStep, JsonValue, MessageStep, Step, ToolCallStep, ToolResultStep
 from collector.operation import Operation
@@ -20,8 +21,6 @@ _HANDOFF = re.compile(
 )
 _TARGET_KEYS = ("agent_name", "agent", "to_agent", "assistant", "target", "name")
 _MAX_NESTING = 16
-_REPR = re.compile(r"[A-Za-z_][\w.]*\(\w+=")
-"""How a printed Python object begins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +60,10 @@ def _agents_without_calls(draft: Draft) -> list[Node]:
 def _absorb_agent(items: Items, agent: Node) -> None:
     operation = agent.operation
     fill_only = bool(items.items)
+    said = list(operation.output)
+    last = max((index for index, message in enumerate(said) if is_human(message)), default=-1)
     items.absorb(
-        operation.output,
+        said[last + 1 :],
         time_ns=operation.end_ns,
         span_id=operation.span_id,
         agent=agent.agent_name,
@@ -229,7 +230,7 @@ def _output(draft: Draft) -> tuple[str | None, TextItem | None]:
         if item is not None:
             return item.text, item
         item = next((t for t in reversed(candidates) if contains(draft.answer, t.text) and len(t.text) > 1), None)
-        if item is not None and (decode_container(draft.answer) is not None or _REPR.match(draft.answer)):
+        if item is not None and (decode_container(draft.answer) is not None or is_printed_object(draft.answer)):
             return item.text, item
         return draft.answer, item
     calls = [index for index, item in enumerate(draft.items.items) if isinstance(item, CallItem)]

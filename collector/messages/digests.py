@@ -29,6 +29,7 @@ from collector.operation import (
 
 SIZE = 16
 EMPTY = b""
+_MAX_RUN = 512
 
 
 def with_digest(message: Message) -> Message:
@@ -69,8 +70,26 @@ def link(parent: Chain | None, message: Message) -> Chain:
     length = parent.length + 1 if parent is not None else 1
     if message.role is Role.SYSTEM:
         return Chain(message=message, parent=parent, digest=before, length=length)
-    own = blake2b(before + message.digest, digest_size=SIZE).digest()
-    return Chain(message=message, parent=parent, digest=own, length=length)
+    own = message.digest
+    if parent is not None and _is_said(message) and _is_said(parent.message):
+        before, own = _run(parent, message)
+    return Chain(message=message, parent=parent, digest=blake2b(before + own, digest_size=SIZE).digest(), length=length)
+
+
+def _is_said(message: Message) -> bool:
+    """Nothing but text of the assistant."""
+    return message.role is Role.ASSISTANT and all(isinstance(part, (TextPart, ReasoningPart)) for part in message.parts)
+
+
+def _run(parent: Chain, message: Message) -> tuple[bytes, bytes]:
+    """A streamed answer may be replayed as one message a piece; the pieces in a row count as the whole."""
+    pieces = [message]
+    node: Chain | None = parent
+    while node is not None and _is_said(node.message) and len(pieces) < _MAX_RUN:
+        pieces.append(node.message)
+        node = node.parent
+    parts = tuple(part for piece in reversed(pieces) for part in piece.parts)
+    return (node.digest if node is not None else EMPTY), digest(Message(role=Role.ASSISTANT, parts=parts))
 
 
 def extend(chain: Chain | None, messages: Iterable[Message]) -> Chain | None:

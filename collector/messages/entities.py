@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from collector.messages.payloads import is_message, request_items, response_items
+from collector.messages.reprs import decode_repr, is_printed_object, looks_like_repr
 from collector.messages.values import as_str, decode, object_or_text, plain
 from collector.model import JsonValue
 
@@ -27,7 +28,7 @@ _MAX_DEPTH = 5
 
 def input_items(value: object) -> list[Any] | None:
     """The messages that an entity was called with: a message list, else the one text that the user said."""
-    found = _called_with(decode(value))
+    found = _called_with(_decoded(value))
     items = request_items(found)
     if items is not None:
         return items
@@ -37,7 +38,7 @@ def input_items(value: object) -> list[Any] | None:
 
 def output_items(value: object) -> list[Any] | None:
     """The messages that an entity gave back: a message list, else the one text that it answered."""
-    found = decode(value)
+    found = _decoded(value)
     items = response_items(found)
     if items is not None:
         return items
@@ -74,6 +75,15 @@ def call_result(value: object) -> JsonValue:
     return object_or_text(found) if isinstance(found, str) else plain(found)
 
 
+def _decoded(value: object) -> Any:
+    """JSON, else a printed Python object."""
+    found = decode(value)
+    if isinstance(found, str) and looks_like_repr(found):
+        printed = decode_repr(found)
+        return found if printed is None else printed
+    return found
+
+
 def _called_with(found: Any) -> Any:
     """A Python call's only argument, or its keyword arguments."""
     if isinstance(found, Mapping) and found and set(found) <= {"args", "kwargs"}:
@@ -89,7 +99,7 @@ def _called_with(found: Any) -> Any:
 
 def _single(found: Any, names: tuple[str, ...], *, depth: int) -> str | None:
     if isinstance(found, str):
-        return as_str(found.strip())
+        return _spoken(found, names, depth=depth)
     if depth <= 0:
         return None
     if isinstance(found, list):
@@ -109,6 +119,14 @@ def _single(found: Any, names: tuple[str, ...], *, depth: int) -> str | None:
     if len(found) == 1:
         return _single(decode(next(iter(found.values()))), names, depth=depth - 1)
     return None
+
+
+def _spoken(text: str, names: tuple[str, ...], *, depth: int) -> str | None:
+    """A text that somebody may have said. A printed object is none; what it holds may be."""
+    if not is_printed_object(text):
+        return as_str(text.strip())
+    printed = decode_repr(text)
+    return _single(printed, names, depth=depth - 1) if printed is not None and depth > 0 else None
 
 
 def _unwrapped(found: Mapping[str, Any]) -> Any:

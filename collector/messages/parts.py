@@ -6,21 +6,34 @@ One block is a string or an object; what kind it is shows in `type`, or, where a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from collector.messages.reprs import CLASS
 from collector.messages.values import as_bool, as_str, decode, first, object_or_text, text_of
 from collector.model import JsonValue
 from collector.operation import CompactionPart, MediaPart, Part, ReasoningPart, TextPart, ToolCallPart, ToolResultPart
 
-_TEXT = {"text", "input_text", "output_text", "summary_text", "refusal", "markdown", "str"}
+_TEXT = {
+    "text_content",
+    "text_block",
+    "text_part",
+    "text",
+    "input_text",
+    "output_text",
+    "summary_text",
+    "refusal",
+    "markdown",
+    "str",
+}
 _REASONING = {"reasoning", "thinking", "redacted_thinking", "reasoning_content", "thought", "encrypted_reasoning"}
 _CALL = {
     "tool_call", "tool_use", "tool-call", "function_call", "server_tool_use", "server_tool_call", "function",
-    "mcp_call", "mcp_tool_use", "custom_tool_call", "tool_request", "tool-invocation", "toolcall",
+    "tool_call_block", "tool_call_part", "mcp_call", "mcp_tool_use", "custom_tool_call", "tool_request", "tool-invocation", "toolcall",
 }  # fmt: skip
 _RESULT = {
-    "tool_call_response", "tool_result", "tool-result", "function_call_output", "server_tool_call_response",
+    "tool_call_response", "tool_call_result", "tool_return_part", "tool_result", "tool-result", "function_call_output", "server_tool_call_response",
     "function_response", "mcp_tool_result", "custom_tool_call_output", "web_search_tool_result", "tool-return",
     "retry-prompt", "tool_response", "code_execution_tool_result", "tool-error",
 }  # fmt: skip
@@ -31,6 +44,7 @@ _MEDIA = {
     "document": "file", "blob": "file", "uri": "file", "file_data": "file", "file_search": "file", "binary": "file",
 }  # fmt: skip
 _MAX_PARTS = 10_000
+_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
 def parts_of(content: object, *, depth: int = 6) -> tuple[Part, ...]:
@@ -82,7 +96,9 @@ def _is_block(block: object) -> bool:
 
 
 def _block(block: Mapping[str, Any], depth: int) -> Iterator[Part]:
-    kind = str(block.get("type") or block.get("part_kind") or "").lower()
+    kind = str(
+        block.get("type") or block.get("part_kind") or block.get("block_type") or _snake(block.get(CLASS))
+    ).lower()
     if kind in _CALL:
         call = tool_call(block)
         if call.name or call.call_id or call.arguments is not None:
@@ -101,6 +117,10 @@ def _block(block: Mapping[str, Any], depth: int) -> Iterator[Part]:
             yield TextPart(text)
     else:
         yield from _untyped(block, depth)
+
+
+def _snake(name: object) -> str:
+    return _HUMP.sub("_", name) if isinstance(name, str) else ""
 
 
 def _untyped(block: Mapping[str, Any], depth: int) -> Iterator[Part]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from collector.messages.reprs import CLASS, decode_repr, is_printed_object
 from collector.messages.values import as_str, decode, first, text_of
 
 _REQUEST_LISTS = ("messages", "input", "contents", "chat_history", "history", "inputs", "prompt", "message")
@@ -17,7 +18,7 @@ _MAX_DEPTH = 5
 
 def request_items(value: object, *, depth: int = _MAX_DEPTH) -> list[Any] | None:
     """The message list of a request body, its separate system prompt first; None where there is none."""
-    found = decode(value)
+    found = _readable(decode(value))
     if isinstance(found, list):
         return found if _is_message_list(found) else None
     if not isinstance(found, Mapping) or depth <= 0:
@@ -25,7 +26,7 @@ def request_items(value: object, *, depth: int = _MAX_DEPTH) -> list[Any] | None
     if is_message(found):
         return [found]
     for key in _REQUEST_LISTS:
-        inner = decode(found.get(key))
+        inner = _readable(decode(found.get(key)))
         items: list[Any] | None = None
         if isinstance(inner, list) and _is_message_list(inner):
             items = inner
@@ -41,12 +42,13 @@ def request_items(value: object, *, depth: int = _MAX_DEPTH) -> list[Any] | None
         if items:
             system = system_of(found)
             return [{"role": "system", "content": system}, *items] if system else items
-    return None
+    only = _only_object(found)
+    return request_items(only, depth=depth - 1) if only is not None else None
 
 
 def response_items(value: object, *, depth: int = _MAX_DEPTH) -> list[Any] | None:
     """The messages of a response body; of several choices the first."""
-    found = decode(value)
+    found = _readable(decode(value))
     if isinstance(found, list):
         if _is_message_list(found):
             return found
@@ -56,7 +58,7 @@ def response_items(value: object, *, depth: int = _MAX_DEPTH) -> list[Any] | Non
     if is_message(found):
         return [found]
     for key in _RESPONSE_LISTS:
-        inner = decode(found.get(key))
+        inner = _readable(decode(found.get(key)))
         if isinstance(inner, list) and inner:
             if key in {"choices", "candidates", "generations"}:
                 return _choice(inner[0], depth - 1)
@@ -68,7 +70,8 @@ def response_items(value: object, *, depth: int = _MAX_DEPTH) -> list[Any] | Non
         inner = decode(found.get(key))
         if isinstance(inner, Mapping):
             return response_items(inner, depth=depth - 1)
-    return None
+    only = _only_object(found)
+    return response_items(only, depth=depth - 1) if only is not None else None
 
 
 def tools_of(value: object) -> Any:
@@ -95,7 +98,7 @@ def is_message(found: object) -> bool:
     if not isinstance(found, Mapping):
         return False
     if isinstance(found.get("role"), str):
-        return any(key in found for key in ("content", "contents", "parts", "tool_calls", "_content", "function_call"))
+        return any(key in found for key in ("content", "contents", "parts", "tool_calls", "blocks", "function_call"))
     if found.get("lc") == 1 and "kwargs" in found:
         identity = found.get("id")
         return isinstance(identity, list) and bool(identity) and str(identity[-1]).endswith(("Message", "MessageChunk"))
@@ -120,6 +123,22 @@ def _is_message_list(items: list[Any]) -> bool:
     messages = sum(is_message(item) for item in items)
     others = [item for item in items if not is_message(item)]
     return messages > 0 and all(isinstance(item, Mapping) and isinstance(item.get("type"), str) for item in others)
+
+
+def _readable(value: Any) -> Any:
+    """Printed objects, alone or as the items of a list, to what was printed."""
+    if isinstance(value, str) and is_printed_object(value):
+        return decode_repr(value) or value
+    if isinstance(value, list) and value and all(isinstance(item, str) and is_printed_object(item) for item in value):
+        return [decode_repr(item) or item for item in value]
+    return value
+
+
+def _only_object(found: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The value of an object with one key, as pipelines write it (the component's name)."""
+    values = [value for key, value in found.items() if key != CLASS and value is not None]
+    inner = _readable(decode(values[0])) if len(values) == 1 else None
+    return inner if isinstance(inner, Mapping) else None
 
 
 def _choice(choice: object, depth: int) -> list[Any] | None:

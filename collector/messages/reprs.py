@@ -1,7 +1,7 @@
 """Printed Python objects to plain values, as a last resort: some instrumentations send `repr()` where others send JSON.
 
 A small parser of its own, since `ast.literal_eval` knows no `ChatMessage(role=..., ...)`, and nothing is ever evaluated.
-A call becomes an object of its keyword arguments, with its name under "__class__"; an enum member `<Role.USER: 'user'>`
+A call becomes an object of its keyword arguments (private fields under their plain name), its name under "__class__"; an enum member `<Role.USER: 'user'>`
 becomes its value; any other `<...>` and bare names become texts. Bounded in length, depth and number of values; what
 does not parse to its end is None.
 """
@@ -16,6 +16,7 @@ MAX_DEPTH = 40
 MAX_VALUES = 100_000
 CLASS = "__class__"
 
+_OBJECT = re.compile(r"\s*[A-Za-z_][\w.]*\((?:[A-Za-z_]\w*=|<|\[|\{)")
 _SPACE = re.compile(r"\s*")
 _NAME = re.compile(r"[A-Za-z_][\w.]*")
 _NUMBER = re.compile(r"[+-]?(?:0x[0-9a-fA-F]+|(?:\d[\d_]*)?\.?\d+(?:[eE][+-]?\d+)?\.?)")
@@ -31,6 +32,11 @@ def looks_like_repr(text: str) -> bool:
     """A printed object, or a container that is no JSON."""
     head = text.lstrip()[:200]
     return bool(re.match(r"[A-Za-z_][\w.]*\(", head)) or head[:1] in ("{", "[", "(")
+
+
+def is_printed_object(text: str) -> bool:
+    """`Name(field=...)`, `Name([...])`: nothing that anybody would say."""
+    return _OBJECT.match(text) is not None
 
 
 def decode_repr(text: str) -> Any:
@@ -132,7 +138,7 @@ class _Parser:
             keyword = _NAME.match(self._text, self._at)
             if keyword is not None and self._text[keyword.end() : keyword.end() + 1] == "=":
                 self._at = keyword.end() + 1
-                fields[keyword[0]] = self._value(depth - 1)
+                fields[keyword[0].lstrip("_") or "_"] = self._value(depth - 1)
             else:
                 values.append(self._value(depth - 1))
             if not self._take(",") and self._peek() != ")":

@@ -14,6 +14,7 @@ from collector.messages.digests import with_digest
 from collector.messages.markers import gaps_in
 from collector.messages.parts import parts_of, tool_call, tool_result, unwrap_result
 from collector.messages.roles import role_of
+from collector.messages.reprs import decode_repr, is_printed_object
 from collector.messages.values import as_bool, as_str, decode, first
 from collector.model import GapKind
 from collector.operation import Message, Part, ReasoningPart, Role, TextPart, ToolCallPart, ToolResultPart
@@ -31,7 +32,7 @@ def messages_of(value: object, *, default: Role = Role.USER, depth: int = _MAX_D
     if depth <= 0:
         return ()
     if isinstance(value, str):
-        found = decode(value)
+        found = decode_repr(value) if is_printed_object(value) else decode(value)
         if not isinstance(found, Mapping) or not _looks_like_message(found):
             return _built(default, parts_of(value), None)
         value = found
@@ -88,7 +89,7 @@ def _read(body: Mapping[str, Any], role: Role | None, default: Role) -> tuple[Me
 
 
 def _content(body: Mapping[str, Any]) -> Any:
-    content = first(body, "content", "contents", "_content", "text", "body")
+    content = first(body, "content", "contents", "blocks", "text", "body")
     if isinstance(content, Mapping) and ("parts" in content or "content" in content) and "type" not in content:
         return first(content, "parts", "content")  # Gemini's Content, or a message within a message
     return content
