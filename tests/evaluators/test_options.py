@@ -1,0 +1,68 @@
+import pytest
+
+from evaluators.conversation_completeness.factory import make_conversation_completeness
+from evaluators.errors import EvaluatorConfigError
+from evaluators.registry import EvaluatorRequest
+from evaluators.role_adherence.factory import make_role_adherence
+from evaluators.task_adherence.factory import make_task_adherence
+from evaluators.verdict import UnitKind
+
+FACTORIES = (make_task_adherence, make_role_adherence, make_conversation_completeness)
+
+
+@pytest.mark.parametrize(
+    ("factory", "options", "message"),
+    [
+        (make_task_adherence, {"include_reasons": True}, "has no option 'include_reasons'; did you mean 'include_rea"),
+        (make_task_adherence, {"zzz": 1}, "has no option 'zzz'; known are include_reason."),
+        (make_task_adherence, {"include_reason": "yes"}, "is 'yes' and must be true or false"),
+        (make_role_adherence, {"scale": "likert"}, "must be one of graded, binary"),
+        (make_role_adherence, {"threshold": 1.2}, "is 1.2 and must be a number from 0 to 1"),
+        (make_role_adherence, {"threshold": True}, "must be a number"),
+        (make_role_adherence, {"threshold": float("nan")}, "must be a number"),
+        (make_role_adherence, {"role": ""}, "must be a text that is not empty"),
+        (make_role_adherence, {"policies": [1]}, "must be a text or a list of texts"),
+        (make_conversation_completeness, {"strict_mode": 1}, "must be true or false"),
+        (make_conversation_completeness, {"without_intention": "1"}, "must be one of not_assessable, pass"),
+    ],
+    ids=str,
+)
+def test_wrong_options_are_refused_in_one_sentence(factory, options, message):
+    with pytest.raises(EvaluatorConfigError, match="adherence-1") as raised:
+        factory(EvaluatorRequest(name="adherence-1", options=options))
+
+    assert message in str(raised.value)
+    assert str(raised.value).endswith(("?", "."))
+
+
+def test_something_else_than_a_judge_is_refused():
+    with pytest.raises(EvaluatorConfigError, match="given a str to ask"):
+        make_task_adherence(EvaluatorRequest(name="t", judge="gpt"))
+
+
+@pytest.mark.parametrize("factory", FACTORIES)
+def test_name_and_unit_come_from_the_request(factory):
+    evaluator = factory(EvaluatorRequest(name="mine", unit_kind=UnitKind.TURN))
+
+    assert (evaluator.name, evaluator.unit_kind, evaluator.judge_name) == ("mine", UnitKind.TURN, "none")
+
+
+@pytest.mark.parametrize(
+    ("factory", "options"),
+    [
+        (make_task_adherence, {"include_reason": False}),
+        (make_role_adherence, {"role": "A pirate."}),
+        (make_role_adherence, {"inabilities": ["Give refunds."]}),
+        (make_role_adherence, {"threshold": 0.5}),
+        (make_role_adherence, {"scale": "binary"}),
+        (make_conversation_completeness, {"strict_mode": True}),
+        (make_conversation_completeness, {"threshold": 0.9}),
+    ],
+    ids=str,
+)
+def test_what_changes_the_verdict_changes_the_rubrics_version(factory, options):
+    plain = factory(EvaluatorRequest(name="x"))
+    changed = factory(EvaluatorRequest(name="x", options=options))
+
+    assert plain.rubric_version == factory(EvaluatorRequest(name="y")).rubric_version
+    assert plain.rubric_version != changed.rubric_version
