@@ -1,4 +1,4 @@
 """OTLP's data in our own form (`records`), and the ways in.
 
-Protobuf by `decode`, JSON by `json_decode`, files of JSON lines by `jsonl`; `validate` says before that whether it is OTLP.
+Protobuf by `decode`, JSON by `json_decode`, files of JSON lines by `jsonl`; `validate` says beforehand if it is OTLP.
 """
