@@ -163,7 +163,7 @@ def _system(calls: Sequence[Node], nodes: Sequence[Node]) -> str | None:
             prompts[node.agent_name, tools] = text  # agents without names of their own are told by their tools
     if not prompts:
         for node in nodes:
-            text = node.operation.system_instructions
+            text = system_of(node.operation) if node.kind in AGENT_LIKE else node.operation.system_instructions
             if text and not node.is_internal:
                 prompts.setdefault(node.agent_name, text)
     return "\n\n".join(dict.fromkeys(prompts.values())) or None

@@ -47,11 +47,16 @@ def is_compaction(message: Message) -> bool:
 
 
 def system_of(operation: Operation) -> str | None:
-    """The system prompt of a call: its own field, else the system messages of its input."""
+    """The system prompt of a call: its own field, else the system messages of its input (of an agent, its output)."""
     if operation.system_instructions:
         return operation.system_instructions
     texts: list[str] = []
     for message in operation.input or ():
+        if message.role is Role.SYSTEM:
+            text = text_in(message)
+            if text and text not in texts:
+                texts.append(text)
+    for message in () if texts else operation.output:
         if message.role is Role.SYSTEM:
             text = text_in(message)
             if text and text not in texts:

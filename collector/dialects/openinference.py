@@ -16,6 +16,7 @@ from collector.messages.entities import call_arguments, call_result, input_items
 from collector.messages.flat import unflatten
 from collector.messages.frame import span_frame
 from collector.messages.payloads import request_items, response_items, tools_of
+from collector.messages.reprs import is_printed_object
 from collector.messages.values import as_int, as_str, decode, decode_container, first
 from collector.model import Agent
 from collector.operation import Operation, OperationKind, Role, Usage
@@ -116,9 +117,11 @@ def _wrapper(attributes: Mapping[str, Any], decoder: MessageDecoder) -> dict[str
 
 def _plain_text(attributes: Mapping[str, Any], side: str, role: str) -> list[Any] | None:
     text = attributes.get(f"{side}.value")
-    if attributes.get(f"{side}.mime_type") == "text/plain" and isinstance(text, str) and decode_container(text) is None:
-        return [{"role": role, "content": text}] if text else None
-    return None
+    if attributes.get(f"{side}.mime_type") != "text/plain" or not isinstance(text, str) or not text:
+        return None
+    if decode_container(text) is not None or is_printed_object(text):
+        return None  # a framework's state, not somebody's words
+    return [{"role": role, "content": text}]
 
 
 def _tool(span: Span) -> dict[str, Any]:
