@@ -12,6 +12,7 @@ import typer
 from adhere.cli.files import check_files, read_requests
 from adhere.cli.options import TelemetryFiles, command_app
 from adhere.cli.progress import progress
+from adhere.cli.verdict_text import for_terminal
 from collector.assembly.reconstruct import reconstruct as rebuild
 from collector.assembly.render import to_json, to_text
 
@@ -39,6 +40,6 @@ def reconstruct(
                 line = {"input": str(file), "conversations": [to_json(one) for one in conversations]}
                 sys.stdout.buffer.write(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE))
             else:
-                typer.echo("\n\n".join(to_text(one) for one in conversations) or f"No conversation is in {file}.")
+                typer.echo(for_terminal("\n\n".join(map(to_text, conversations))) or f"No conversation is in {file}.")
             steps.advance()
     sys.stdout.flush()
