@@ -94,7 +94,9 @@ class Items:
         is_delta: bool,
         fill_only: bool,
     ) -> None:
-        """A replay of the turn so far (or, `is_delta`, only its latest messages). `fill_only` adds no calls or texts."""
+        """A replay of the turn so far (or, `is_delta`, only its latest messages). `fill_only` adds no calls or
+        texts.
+        """
         replay = _Replay(self, is_delta=is_delta)
         for message in messages:
             self.gaps.update(message.gaps)
@@ -229,7 +231,7 @@ class _Replay:
         found = next((call for call in free if part.call_id and call.call_id == part.call_id), None)
         if found is None:
             same = [call for call in free if call.name == part.name and _same_arguments(call.arguments, part.arguments)]
-            # Two ids of one call differ only where an instrumentation mixes item and call ids; a delta holds no replays.
+            # Two ids of one call differ where an instrumentation mixes item and call ids; a delta holds no replays.
             found = next((c for c in same if not c.call_id or not part.call_id or not self._is_delta), None)
         if found is not None:
             self.took(found)

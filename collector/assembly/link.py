@@ -12,11 +12,12 @@ A conversation id is never overruled: traces with different ids stay apart, a tr
 A list that is known is continued once. A second continuation is another user's whose conversation began with the same
 words (then either assignment gives the same text), or a retry: the same input again after a failure.
 
-For live state: `link_keys(operations_of_a_trace)` says what to index. Two traces can only belong together if they share a
-key: index every trace under all of `keys.provides` and `keys.needs`; when a trace arrives or grows, look up its `needs`
-among what others provide and its `provides` among what others need (its own longest list first), close over what was
-found, and run `link` on the operations of those traces. `needs` holds at most `MAX_NEEDS` lists, the longest, so a
-conversation's index stays linear in its length. Traces that share no key need never be looked at together.
+For live state: `link_keys(operations_of_a_trace)` says what to index. Two traces can only belong together if they
+share a key: index every trace under all of `keys.provides` and `keys.needs`; when a trace arrives or grows, look up
+its `needs` among what others provide and its `provides` among what others need (its own longest list first), close
+over what was found, and run `link` on the operations of those traces. `needs` holds at most `MAX_NEEDS` lists, the
+longest, so a conversation's index stays linear in its length. Traces that share no key need never be looked at
+together.
 """
 
 from __future__ import annotations
@@ -24,21 +25,24 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from hashlib import blake2b
-from typing import TypeVar
 
+from collector.assembly.evidence import (
+    answered_ids,
+    answering_key,
+    asked_ids,
+    fits,
+    is_id,
+    is_open,
+    key_of,
+    pending_key,
+    recent,
+    replies_in,
+    whole_of,
+)
 from collector.assembly.merge import settle
 from collector.assembly.units import Unit, response_ids_of, units_of
-from collector.messages.digests import extend
 from collector.messages.fold import says_anything
-from collector.messages.values import canonical
-from collector.operation import Chain, Message, Operation, OperationKind, Role, TextPart, ToolCallPart, ToolResultPart
-
-T = TypeVar("T")
-
-MAX_NEEDS = 64
-MIN_CALL_ID = 8
-"""Shorter tool-call ids ("0", "call_1") are counters of one request, not ids."""
+from collector.operation import Chain, Operation, OperationKind
 
 _LINKING = frozenset({OperationKind.MODEL_CALL, OperationKind.AGENT, OperationKind.WORKFLOW})
 
@@ -69,39 +73,53 @@ def link_keys(operations: Iterable[Operation]) -> LinkKeys:
     provides: set[bytes] = set()
     needs: dict[bytes, None] = {}
     for operation in map(settle, operations):
-        service = operation.service
         if operation.conversation_id is not None:
             ids.add(operation.conversation_id)
-            provides.add(_key(service, b"id", operation.conversation_id))
-            needs[_key(service, b"id", operation.conversation_id)] = None
-        if operation.response_id:
-            provides.add(_key(service, b"id", operation.response_id))
-            needs[_key(service, b"id", operation.response_id)] = None
-        if operation.previous_response_id:
-            needs[_key(service, b"id", operation.previous_response_id)] = None
-        if operation.kind is OperationKind.TOOL and _is_id(operation.call_id):
-            needs[_key(service, b"call", operation.call_id or "")] = None
-        if operation.kind in _LINKING:
-            provides.update(_key(service, b"call", call_id) for call_id in _asked(operation.output))
-            whole = _whole(operation)
-            if whole is not None:
-                provides.add(_key(service, b"list", whole.digest))
-                needs[_key(service, b"list", whole.digest)] = None
-            if _is_open(operation) and operation.input is not None:
-                provides.add(_key(service, b"open", operation.input.digest))
-            pending = _pending_key(operation)
-            if pending is not None:
-                provides.add(pending)
-            answering = _answering_key(operation)
-            if answering is not None:
-                needs[answering] = None
-            for call_id in _recent(_answered(operation.input)):
-                needs[_key(service, b"call", call_id)] = None
-            for node in _recent(_replies(operation.input)):
-                needs[_key(service, b"list", node.digest)] = None
-                if node.parent is not None:
-                    needs[_key(service, b"open", node.parent.digest)] = None
+        provides.update(_provided(operation))
+        needs.update(dict.fromkeys(_needed(operation)))
     return LinkKeys(conversation_ids=frozenset(ids), provides=frozenset(provides), needs=tuple(needs))
+
+
+def _provided(operation: Operation) -> Iterator[bytes]:
+    service = operation.service
+    for identity in (operation.conversation_id, operation.response_id):
+        if identity:
+            yield key_of(service, b"id", identity)
+    if operation.kind not in _LINKING:
+        return
+    for call_id in asked_ids(operation.output):
+        yield key_of(service, b"call", call_id)
+    whole = whole_of(operation)
+    if whole is not None:
+        yield key_of(service, b"list", whole.digest)
+    if is_open(operation) and operation.input is not None:
+        yield key_of(service, b"open", operation.input.digest)
+    pending = pending_key(operation)
+    if pending is not None:
+        yield pending
+
+
+def _needed(operation: Operation) -> Iterator[bytes]:
+    service = operation.service
+    for identity in (operation.conversation_id, operation.response_id, operation.previous_response_id):
+        if identity:
+            yield key_of(service, b"id", identity)
+    if operation.kind is OperationKind.TOOL and is_id(operation.call_id):
+        yield key_of(service, b"call", operation.call_id or "")
+    if operation.kind not in _LINKING:
+        return
+    whole = whole_of(operation)
+    if whole is not None:
+        yield key_of(service, b"list", whole.digest)  # the same call, seen by a second instrumentation
+    answering = answering_key(operation)
+    if answering is not None:
+        yield answering
+    for call_id in recent(answered_ids(operation.input)):
+        yield key_of(service, b"call", call_id)
+    for node in recent(replies_in(operation.input)):
+        yield key_of(service, b"list", node.digest)
+        if node.parent is not None:
+            yield key_of(service, b"open", node.parent.digest)
 
 
 class _Groups:
@@ -194,12 +212,14 @@ def _by_messages(groups: _Groups) -> None:
     every.sort(key=lambda item: (item[1].start_ns, item[1].end_ns, item[1].trace_id, item[1].span_id))
     for index, operation in every:
         if operation.kind is OperationKind.TOOL:
-            if _is_id(operation.call_id):
+            if is_id(operation.call_id):
                 _join_latest(groups, index, known.calls.get((operation.service, operation.call_id or ""), []))
             continue
         if not _continue_from(groups, index, operation, known):
             _answer_pending(groups, index, operation, known)
-        _provide(groups, _Provider(index, operation, _whole(operation), frozenset(_asked(operation.output))), known)
+        _provide(
+            groups, _Provider(index, operation, whole_of(operation), frozenset(asked_ids(operation.output))), known
+        )
 
 
 def _provide(groups: _Groups, provider: _Provider, known: _Known) -> None:
@@ -208,11 +228,11 @@ def _provide(groups: _Groups, provider: _Provider, known: _Known) -> None:
         same = known.lists[operation.service, provider.whole.digest]
         _join_twin(groups, provider, same)
         same.append(provider)
-    if _is_open(operation) and operation.input is not None:
+    if is_open(operation) and operation.input is not None:
         known.opens[operation.service, operation.input.digest].append(provider)
     for call_id in provider.asked:
         known.calls[operation.service, call_id].append(provider)
-    pending = _pending_key(operation)
+    pending = pending_key(operation)
     if pending is not None:
         known.pending[pending].append(provider)
 
@@ -234,28 +254,30 @@ def _join_twin(groups: _Groups, provider: _Provider, same: Sequence[_Provider]) 
 def _continue_from(groups: _Groups, index: int, operation: Operation, known: _Known) -> bool:
     if operation.input is None:
         return False
-    ids = frozenset(_answered(operation.input))
-    for node in _replies(operation.input):
+    ids = frozenset(answered_ids(operation.input))
+    for node in replies_in(operation.input):
         whole = known.lists.get((operation.service, node.digest), [])
-        chosen = _choose(groups, index, operation, ids, whole, node.digest, known.claims)
+        chosen = _choose(groups, index, operation, ids=ids, known=whole, digest=node.digest, claims=known.claims)
         if chosen is None and node.parent is not None:
             begun = [
                 provider
                 for provider in known.opens.get((operation.service, node.parent.digest), [])
-                if _fits(provider.operation.output, node.message)
+                if fits(provider.operation.output, node.message)
             ]
-            chosen = _choose(groups, index, operation, ids, begun, node.digest, known.claims)
+            chosen = _choose(groups, index, operation, ids=ids, known=begun, digest=node.digest, claims=known.claims)
         if chosen is not None:
             known.claims.setdefault((chosen.index, node.digest), (index, operation))
             groups.join(chosen.index, index)
             return True
-    answered = (known.calls.get((operation.service, call_id), []) for call_id in _answered(operation.input))
+    answered = (known.calls.get((operation.service, call_id), []) for call_id in answered_ids(operation.input))
     return any(_join_latest(groups, index, providers) for providers in answered)
 
 
 def _answer_pending(groups: _Groups, index: int, operation: Operation, known: _Known) -> None:
-    """Results whose ids can match no call: to the one call of this program that waits for them, if it is the only one."""
-    key = _answering_key(operation)
+    """Results whose ids can match no call: to the one call of this program that waits for them, if it is the only
+    one.
+    """
+    key = answering_key(operation)
     if key is None:
         return
     waiting = [p for p in known.pending[key] if p.operation.end_ns <= operation.start_ns and not p.is_answered]
@@ -267,6 +289,7 @@ def _choose(
     groups: _Groups,
     index: int,
     operation: Operation,
+    *,
     ids: frozenset[str],
     known: Sequence[_Provider],
     digest: bytes,
@@ -311,105 +334,3 @@ def _operations(units: Sequence[Unit]) -> Iterator[tuple[int, Operation]]:
     for index, unit in enumerate(units):
         for operation in unit.operations:
             yield index, operation
-
-
-def _whole(operation: Operation) -> Chain | None:
-    """Input and output as one list, where both say something; an answer alone is no history."""
-    if operation.input is None or not says_anything(operation.output) or operation.is_internal:
-        return None
-    if operation.input_is_delta:
-        return None
-    return extend(operation.input, operation.output)
-
-
-def _replies(chain: Chain | None) -> Iterator[Chain]:
-    """Where another call's list may end within this one: at each of the assistant's messages, latest first."""
-    node = chain
-    while node is not None:
-        if node.message.role is Role.ASSISTANT and node.message.parts:
-            yield node
-        node = node.parent
-
-
-def _is_open(operation: Operation) -> bool:
-    """Input known, answer not or not fully: a replay of it cannot be found by the whole list."""
-    if operation.kind is not OperationKind.MODEL_CALL or operation.input is None or operation.is_internal:
-        return False
-    calls = [part for message in operation.output for part in message.parts if isinstance(part, ToolCallPart)]
-    return not says_anything(operation.output) or any(not call.call_id for call in calls)
-
-
-def _fits(output: Sequence[Message], replay: Message) -> bool:
-    """What is known of an answer is in the message that replays it."""
-    calls = [(part.name, canonical(part.arguments)) for part in replay.parts if isinstance(part, ToolCallPart)]
-    text = "".join("".join(part.text.split()) for part in replay.parts if isinstance(part, TextPart))
-    for message in output:
-        for part in message.parts:
-            if isinstance(part, ToolCallPart) and (part.name, canonical(part.arguments)) not in calls:
-                return False
-            if isinstance(part, TextPart) and "".join(part.text.split()) not in text:
-                return False
-    return True
-
-
-def _pending_key(operation: Operation) -> bytes | None:
-    """OpenAI's Responses API has two ids a call, the item's (fc_) and the call's (call_); some telemetry holds one on
-    each side, so that nothing but their order is left to pair them by.
-    """
-    ids = list(_asked(operation.output))
-    if not ids or not all(call_id.startswith("fc_") for call_id in ids):
-        return None
-    return _program_key(operation, len(ids))
-
-
-def _answering_key(operation: Operation) -> bytes | None:
-    messages = [message for message in operation.input or () if message.role is not Role.SYSTEM]
-    parts = [part for message in messages for part in message.parts]
-    ids = [part.call_id for part in parts if isinstance(part, ToolResultPart)]
-    if not ids or len(ids) != len(parts) or not all(call_id and call_id.startswith("call_") for call_id in ids):
-        return None
-    return _program_key(operation, len(ids))
-
-
-def _program_key(operation: Operation, count: int) -> bytes:
-    instance = (operation.resource or {}).get("service.instance.id", "")
-    tools = sorted(tool.name for tool in operation.tool_definitions or ())
-    system = operation.system_instructions or ""
-    prompt = [
-        part.text for m in operation.input or () if m.role is Role.SYSTEM for part in m.parts if hasattr(part, "text")
-    ]
-    return _key(operation.service, b"wait", "\0".join([instance, system, *map(str, prompt), *tools, str(count)]))
-
-
-def _answered(chain: Chain | None) -> Iterator[str]:
-    """Tool-call ids in an input, latest first."""
-    node = chain
-    while node is not None:
-        for part in reversed(node.message.parts):
-            if isinstance(part, (ToolCallPart, ToolResultPart)) and _is_id(part.call_id):
-                yield part.call_id or ""
-        node = node.parent
-
-
-def _asked(output: Sequence[Message]) -> Iterator[str]:
-    for message in output:
-        for part in message.parts:
-            if isinstance(part, ToolCallPart) and _is_id(part.call_id):
-                yield part.call_id or ""
-
-
-def _is_id(call_id: str | None) -> bool:
-    return call_id is not None and len(call_id) >= MIN_CALL_ID
-
-
-def _recent(items: Iterator[T]) -> Iterator[T]:
-    for count, item in enumerate(items):
-        if count >= MAX_NEEDS:
-            return
-        yield item
-
-
-def _key(service: str | None, kind: bytes, value: str | bytes) -> bytes:
-    raw = value.encode("utf-8", "surrogatepass") if isinstance(value, str) else value
-    name = (service or "").encode("utf-8", "surrogatepass")
-    return blake2b(kind + len(name).to_bytes(4, "big") + name + raw, digest_size=16).digest()

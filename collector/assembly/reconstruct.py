@@ -1,4 +1,6 @@
-"""Requests to conversations, offline: decode, read, merge, link, assemble. The same for any order, split or repetition."""
+"""Requests to conversations, offline: decode, read, merge, link, assemble. The same for any order, split or
+repetition.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """What messages say: the user's words of a turn, the answer's text, and which messages are a turn's own.
 
-A human's input is a user message with something in it; several in a row are one input. System messages belong to no turn.
+A human's input is a user message with something in it; several in a row are one input. System messages belong to no
+turn.
 """
 
 from __future__ import annotations

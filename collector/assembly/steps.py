@@ -1,4 +1,6 @@
-"""A turn's draft to its steps and output: tool spans paired with calls, handoffs told, nested sub-agents under their call."""
+"""A turn's draft to its steps and output: tool spans paired with calls, handoffs told, nested sub-agents under their
+call.
+"""
 
 from __future__ import annotations
 

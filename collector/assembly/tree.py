@@ -14,8 +14,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from collector.assembly.merge import settle
-from collector.messages.fold import fold, says_anything
 from collector.messages.digests import extend
+from collector.messages.fold import fold, says_anything
 from collector.operation import Operation, OperationKind
 
 AGENT_LIKE = frozenset({OperationKind.AGENT, OperationKind.WORKFLOW})

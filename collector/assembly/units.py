@@ -1,7 +1,7 @@
 """A trace cut into the parts that belong to one conversation each, and what names that conversation.
 
-Nearly every trace is one unit. Only where its spans name different conversations (a worker's trace over many jobs) is it
-cut: a span belongs to the conversation that itself, its nearest ancestor, or else its first descendant names.
+Nearly every trace is one unit. Only where its spans name different conversations (a worker's trace over many jobs)
+is it cut: a span belongs to the conversation that itself, its nearest ancestor, or else its first descendant names.
 Of several kinds of ids in a trace the surest counts for the whole of it. An id that is in truth the response id of
 another call (some frameworks put the previous response there) is no conversation id; it is read as a reference.
 """

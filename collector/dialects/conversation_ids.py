@@ -1,7 +1,7 @@
 """Which attribute names the conversation, in order of how sure that is; the same order for every dialect.
 
-A bare `session.id` on a span of no GenAI interest may be a browser's session, so it counts least, and only where nothing
-surer is in the trace.
+A bare `session.id` on a span of no GenAI interest may be a browser's session, so it counts least, and only where
+nothing surer is in the trace.
 """
 
 from __future__ import annotations

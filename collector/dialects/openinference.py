@@ -1,4 +1,5 @@
-"""OpenInference: every span has `openinference.span.kind`; messages are flattened attributes, wrappers have input and output.
+"""OpenInference: every span has `openinference.span.kind`; messages are flattened attributes, wrappers have input
+and output.
 
 `input.value` and `output.value` of model calls are the provider's request and response. They are the fallback where the
 flattened messages are missing or hollow (lists of content parts, attributes dropped by a limit).

@@ -1,8 +1,8 @@
 """The GenAI semantic conventions up to 1.36: one event a message, as log records or as span events.
 
-`gen_ai.{system,user,assistant,tool}.message` replay the history of a call, `gen_ai.choice` is its answer. Content is in a
-record's body, or in attributes of a span event. Version 1.26 put whole prompts into `gen_ai.content.{prompt,completion}`.
-Records without content still tell roles, tool names and call ids.
+`gen_ai.{system,user,assistant,tool}.message` replay the history of a call, `gen_ai.choice` is its answer. Content is
+in a record's body, or in attributes of a span event. Version 1.26 put whole prompts into
+`gen_ai.content.{prompt,completion}`. Records without content still tell roles, tool names and call ids.
 """
 
 from __future__ import annotations

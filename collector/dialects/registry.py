@@ -25,11 +25,11 @@ import structlog
 
 from collector.dialects import openinference, openllmetry, otel_genai, otel_genai_events
 from collector.dialects.conversation_ids import NO_RANK, conversation_id_of
-from collector.messages.fold import fold
 from collector.messages.decoder import MessageDecoder
+from collector.messages.fold import fold
 from collector.messages.frame import log_frame, span_frame
 from collector.model import GapKind
-from collector.operation import Operation, OperationKind
+from collector.operation import Operation
 from collector.telemetry.records import LogRecord, Span
 
 log = structlog.get_logger(__name__)

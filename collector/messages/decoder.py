@@ -2,8 +2,8 @@
 
 A list arrives as JSON text or as structured values, which are brought to JSON first, so there is one way through:
 
-1. The beginning of the list is looked up among lists seen before: if the bytes up to a known list's end hash to the same
-   value, only what follows is looked at (bytes that are known are touched by the hash alone).
+1. The beginning of the list is looked up among lists seen before: if the bytes up to a known list's end hash to the
+same value, only what follows is looked at (bytes that are known are touched by the hash alone).
 2. Else the array is split into raw messages without decoding them, and each is looked up by its own hash.
 3. Only what is new is decoded. Equal bytes give the same `Message` object and equal lists the same `Chain` object.
 

@@ -1,4 +1,6 @@
-"""Tool definitions in any shape: semantic conventions, OpenAI, Anthropic, Bedrock, Gemini, Vercel, OpenInference, MCP."""
+"""Tool definitions in any shape: semantic conventions, OpenAI, Anthropic, Bedrock, Gemini, Vercel, OpenInference,
+MCP.
+"""
 
 from __future__ import annotations
 
@@ -22,21 +24,17 @@ def definitions_of(value: object) -> tuple[ToolDefinition, ...] | None:
 
 
 def _tools(value: Any, *, depth: int) -> Iterator[ToolDefinition]:
-    if depth <= 0:
-        return
-    if isinstance(value, str):
-        value = decode(value)
-    if isinstance(value, list):
+    if isinstance(value, list) and depth > 0:
         for item in value:
-            yield from _tools(item, depth=depth - 1)
-    elif isinstance(value, Mapping):
+            yield from _tools(decode(item), depth=depth - 1)
+    elif isinstance(value, Mapping) and depth > 0:
         for key in ("function_declarations", "functionDeclarations", "tools", "function_tools"):
             if isinstance(value.get(key), list):
                 yield from _tools(value[key], depth=depth - 1)
                 return
         for key in ("function", "toolSpec", "tool", "json_schema"):
             if isinstance(value.get(key), (Mapping, str)) and not as_str(value.get("name")):
-                yield from _tools(value[key], depth=depth - 1)
+                yield from _tools(decode(value[key]), depth=depth - 1)
                 return
         tool = _tool(value)
         if tool is not None:

@@ -1,10 +1,11 @@
 """Digests of messages and chains: when two sightings are one message, and when one list extends another.
 
 A message's digest covers what every sighting of it has in common: role, text without its white space (a streamed answer
-comes in pieces, its replay whole), name and arguments of each tool call, each tool result. It leaves out reasoning (seldom replayed), names, empty texts, how text is
-split into parts, JSON text versus object, and tool-call ids: several instrumentations drop those on one side of a call
-only. Ids are compared by themselves, as surer evidence, where lists are joined.
-System messages do not enter a chain's digest: agents that hand a conversation over replay it under prompts of their own.
+comes in pieces, its replay whole), name and arguments of each tool call, each tool result. It leaves out reasoning
+(seldom replayed), names, empty texts, how text is split into parts, JSON text versus object, and tool-call ids:
+several instrumentations drop those on one side of a call only. Ids are compared by themselves, as surer evidence,
+where lists are joined. System messages do not enter a chain's digest: agents that hand a conversation over replay it
+under prompts of their own.
 """
 
 from __future__ import annotations

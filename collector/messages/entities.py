@@ -1,4 +1,5 @@
-"""Inputs and outputs of functions, chains and workflows: what in them the user said, the tool was given, the user was told.
+"""Inputs and outputs of functions, chains and workflows: what in them the user said, the tool was given, the user
+was told.
 
 Wrapper spans record a call's Python arguments or a framework's state, not messages. What is read here is only what
 stands alone: one text, or one text under a name that frameworks use for it. Where that is not clear the answer is None:
@@ -100,25 +101,20 @@ def _called_with(found: Any) -> Any:
 def _single(found: Any, names: tuple[str, ...], *, depth: int) -> str | None:
     if isinstance(found, str):
         return _spoken(found, names, depth=depth)
-    if depth <= 0:
+    if depth <= 0 or not found:
         return None
     if isinstance(found, list):
         return _single(decode(found[0]), names, depth=depth - 1) if len(found) == 1 else None
-    if not isinstance(found, Mapping) or not found:
+    if not isinstance(found, Mapping):
         return None
     if set(found) <= {"args", "kwargs"}:
         texts = [item for item in found.get("args") or [] if isinstance(item, str)]
         if texts:
             return texts[0] if len(texts) == 1 else None
         return _single(found.get("kwargs"), names, depth=depth - 1)
-    for name in names:
-        if name in found:
-            text = _single(decode(found[name]), names, depth=depth - 1)
-            if text:
-                return text
-    if len(found) == 1:
-        return _single(decode(next(iter(found.values()))), names, depth=depth - 1)
-    return None
+    inner = [found[name] for name in names if name in found] or (list(found.values()) if len(found) == 1 else [])
+    texts_inside = (_single(decode(value), names, depth=depth - 1) for value in inner)
+    return next((text for text in texts_inside if text), None)
 
 
 def _spoken(text: str, names: tuple[str, ...], *, depth: int) -> str | None:

@@ -1,7 +1,8 @@
 """What every dialect takes over from a span or a log record as it is: ids, times, resource, status.
 
 A dialect starts from `span_frame` or `log_frame` and replaces what it knows. A log record that belongs to no span (some
-agents send events only) is given ids by `stand_in_ids`: equal parts give equal ids, so a turn's records meet in one trace.
+agents send events only) is given ids by `stand_in_ids`: equal parts give equal ids, so a turn's records meet in one
+trace.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from collector.model import GapKind
 
 _REDACTED = re.compile(r"__REDACTED__|<REDACTED>|\[REDACTED\]|<redacted>|\[redacted\]|\[Filtered\]")
 _TRUNCATED = re.compile(
-    r"\[TRUNCATED\b|\[truncated\]|<truncated>|\.\.\.\[truncated|\(truncated\)\s*$|… ?\[\d+ (?:more )?(?:chars|characters)",
+    r"\[truncated\b|<truncated>|\.\.\.\[truncated|\(truncated\)\s*$|… ?\[\d+ (?:more )?(?:chars|characters)",
     re.IGNORECASE,
 )
 _TAIL = 256

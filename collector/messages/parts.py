@@ -30,13 +30,20 @@ _TEXT = {
 _REASONING = {"reasoning", "thinking", "redacted_thinking", "reasoning_content", "thought", "encrypted_reasoning"}
 _CALL = {
     "tool_call", "tool_use", "tool-call", "function_call", "server_tool_use", "server_tool_call", "function",
-    "tool_call_block", "tool_call_part", "mcp_call", "mcp_tool_use", "custom_tool_call", "tool_request", "tool-invocation", "toolcall",
-}  # fmt: skip
+    "tool_call_block", "tool_call_part", "mcp_call", "mcp_tool_use", "custom_tool_call", "tool_request",
+    "tool-invocation", "toolcall" }  # fmt: skip
 _RESULT = {
-    "tool_call_response", "tool_call_result", "tool_return_part", "tool_result", "tool-result", "function_call_output", "server_tool_call_response",
-    "function_response", "mcp_tool_result", "custom_tool_call_output", "web_search_tool_result", "tool-return",
-    "retry-prompt", "tool_response", "code_execution_tool_result", "tool-error",
+    "tool_call_response", "tool_call_result", "tool_return_part", "tool_result", "tool-result",
+    "function_call_output", "server_tool_call_response", "function_response", "mcp_tool_result",
+    "custom_tool_call_output", "web_search_tool_result", "tool-return", "retry-prompt", "tool_response",
+    "code_execution_tool_result", "tool-error" }  # fmt: skip
+_CALL_KEYS = {"toolUse", "functionCall", "function_call", "tool_call", "tool_use"}
+_RESULT_KEYS = {"toolResult", "functionResponse", "function_response", "tool_call_result", "tool_result"}
+_REASONING_KEYS = {"reasoningContent", "reasoning", "thinking"}
+_MEDIA_KEYS = {
+    "inline_data", "inlineData", "file_data", "fileData", "image", "document", "video", "audio",
 }  # fmt: skip
+_KEYED = frozenset({*_CALL_KEYS, *_RESULT_KEYS, *_REASONING_KEYS, *_MEDIA_KEYS, "message_content"})
 _COMPACTION = {"compaction", "summary", "context_compaction"}
 _MEDIA = {
     "image": "image", "image_url": "image", "input_image": "image", "image-url": "image", "audio": "audio",
@@ -125,32 +132,9 @@ def _snake(name: object) -> str:
 
 def _untyped(block: Mapping[str, Any], depth: int) -> Iterator[Part]:
     """Blocks whose key says what they are; Gemini's may hold several keys, one of them filled."""
-    known = False
-    for key, value in block.items():
-        if value is None:
-            continue
-        match key:
-            case "toolUse" | "functionCall" | "function_call" | "tool_call" | "tool_use":
-                known = True
-                if isinstance(value, Mapping):
-                    yield tool_call(value)
-            case "toolResult" | "functionResponse" | "function_response" | "tool_call_result" | "tool_result":
-                known = True
-                if isinstance(value, Mapping):
-                    yield tool_result(value)
-            case "reasoningContent" | "reasoning" | "thinking":
-                known = True
-                yield ReasoningPart(text_of(value))
-            case "message_content":
-                known = True
-                if isinstance(value, Mapping) and depth > 0:
-                    yield from _block(value, depth - 1)
-            case "inline_data" | "inlineData" | "file_data" | "fileData" | "image" | "document" | "video" | "audio":
-                known = True
-                yield _media(value if isinstance(value, Mapping) else {}, "file" if "ata" in key else key)
-            case _:
-                pass
-    if known:
+    found = [part for key, value in block.items() if value is not None for part in _by_key(key, value, depth)]
+    if found or not _KEYED.isdisjoint(block):
+        yield from found
         return
     text = block.get("text")
     if isinstance(text, str):
@@ -163,8 +147,22 @@ def _untyped(block: Mapping[str, Any], depth: int) -> Iterator[Part]:
         yield MediaPart(modality=kind) if kind else TextPart(text_of(block))
 
 
+def _by_key(key: str, value: object, depth: int) -> Iterator[Part]:
+    fields = value if isinstance(value, Mapping) else {}
+    if key in _CALL_KEYS and fields:
+        yield tool_call(fields)
+    elif key in _RESULT_KEYS and fields:
+        yield tool_result(fields)
+    elif key in _REASONING_KEYS:
+        yield ReasoningPart(text_of(value))
+    elif key == "message_content" and fields and depth > 0:
+        yield from _block(fields, depth - 1)
+    elif key in _MEDIA_KEYS:
+        yield _media(fields, "file" if "ata" in key else key)
+
+
 def tool_call(block: Mapping[str, Any]) -> ToolCallPart:
-    """A call in any shape: semantic conventions, OpenAI (chat, Responses), Anthropic, Bedrock, Gemini, LangChain, Vercel."""
+    """A call in any shape: semantic conventions, OpenAI, Anthropic, Bedrock, Gemini, LangChain, Vercel."""
     inner = first(block, "function", "server_tool_call", "tool_call", "toolInvocation")
     detail = inner if isinstance(inner, Mapping) else block
     name = first(detail, "name", "tool_name", "toolName") or first(block, "name", "tool_name", "toolName") or inner

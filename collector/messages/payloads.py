@@ -13,6 +13,7 @@ from collector.messages.values import as_str, decode, first, text_of
 
 _REQUEST_LISTS = ("messages", "input", "contents", "chat_history", "history", "inputs", "prompt", "message")
 _RESPONSE_LISTS = ("messages", "output", "outputs", "generations", "candidates", "choices")
+_CHOICES = {"choices", "candidates", "generations"}
 _MAX_DEPTH = 5
 
 
@@ -59,18 +60,14 @@ def response_items(value: object, *, depth: int = _MAX_DEPTH) -> list[Any] | Non
         return [found]
     for key in _RESPONSE_LISTS:
         inner = _readable(decode(found.get(key)))
-        if isinstance(inner, list) and inner:
-            if key in {"choices", "candidates", "generations"}:
-                return _choice(inner[0], depth - 1)
-            if _is_message_list(inner):
-                return inner
-        elif isinstance(inner, Mapping):
-            return response_items(inner, depth=depth - 1)
-    for key in ("message", "response", "result"):
-        inner = decode(found.get(key))
         if isinstance(inner, Mapping):
             return response_items(inner, depth=depth - 1)
-    only = _only_object(found)
+        if isinstance(inner, list) and inner:
+            items = _choice(inner[0], depth - 1) if key in _CHOICES else inner if _is_message_list(inner) else None
+            if items is not None or key in _CHOICES:
+                return items
+    objects = (_readable(decode(found.get(key))) for key in ("message", "response", "result"))
+    only = next((inner for inner in objects if isinstance(inner, Mapping)), None) or _only_object(found)
     return response_items(only, depth=depth - 1) if only is not None else None
 
 

@@ -1,9 +1,9 @@
 """Printed Python objects to plain values, as a last resort: some instrumentations send `repr()` where others send JSON.
 
-A small parser of its own, since `ast.literal_eval` knows no `ChatMessage(role=..., ...)`, and nothing is ever evaluated.
-A call becomes an object of its keyword arguments (private fields under their plain name), its name under "__class__"; an enum member `<Role.USER: 'user'>`
-becomes its value; any other `<...>` and bare names become texts. Bounded in length, depth and number of values; what
-does not parse to its end is None.
+A small parser of its own, since `ast.literal_eval` knows no `ChatMessage(role=..., ...)`, and nothing is ever
+evaluated. A call becomes an object of its keyword arguments (private fields under their plain name), its name under
+"__class__"; an enum member `<Role.USER: 'user'>` becomes its value; any other `<...>` and bare names become texts.
+Bounded in length, depth and number of values; what does not parse to its end is None.
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ def decode_repr(text: str) -> Any:
         return None
     try:
         value = _Parser(text).whole()
-    except (_Unreadable, RecursionError):
+    except (_UnreadableError, RecursionError):
         return None
     return value if isinstance(value, (dict, list)) else None
 
 
-class _Unreadable(ValueError):
+class _UnreadableError(ValueError):
     pass
 
 
@@ -64,7 +64,7 @@ class _Parser:
         value = self._value(MAX_DEPTH)
         self._skip()
         if self._at != len(self._text):
-            raise _Unreadable
+            raise _UnreadableError
         return value
 
     def _skip(self) -> None:
@@ -85,7 +85,7 @@ class _Parser:
     def _value(self, depth: int) -> Any:
         self._left -= 1
         if depth <= 0 or self._left <= 0:
-            raise _Unreadable
+            raise _UnreadableError
         char = self._peek()
         string = _STRING.match(self._text, self._at)
         if string is not None:
@@ -100,7 +100,7 @@ class _Parser:
             return _number(number[0])
         name = _NAME.match(self._text, self._at)
         if name is None:
-            raise _Unreadable
+            raise _UnreadableError
         self._at = name.end()
         if self._text[self._at : self._at + 1] == "(":
             self._at += 1
@@ -128,7 +128,7 @@ class _Parser:
             else:
                 items.append(value)
             if not self._take(",") and self._peek() != closer:
-                raise _Unreadable
+                raise _UnreadableError
         return pairs if opener == "{" and not items else items
 
     def _call(self, name: str, depth: int) -> Any:
@@ -142,7 +142,7 @@ class _Parser:
             else:
                 values.append(self._value(depth - 1))
             if not self._take(",") and self._peek() != ")":
-                raise _Unreadable
+                raise _UnreadableError
         if values and len(fields) == 1:
             return values[0] if len(values) == 1 else values  # OrderedDict(...), deque(...), datetime(...)
         return fields
@@ -154,10 +154,10 @@ class _Parser:
             value = self._value(depth - 1)
             if self._take(">"):
                 return value
-            raise _Unreadable
+            raise _UnreadableError
         end = self._text.find(">", self._at)
         if end < 0:
-            raise _Unreadable
+            raise _UnreadableError
         value, self._at = self._text[self._at : end + 1], end + 1
         return value
 

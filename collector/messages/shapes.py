@@ -1,8 +1,8 @@
 """One message as some SDK wrote it, to messages in our form.
 
-Read by what is there: semantic-convention parts, OpenAI chat messages and Responses items, Anthropic and Bedrock blocks,
-Gemini contents, LangChain (serialised, dumped or as a dict), Vercel, Haystack. Tool results inside a user message are
-tool results and no user input, so such a message is read as two.
+Read by what is there: semantic-convention parts, OpenAI chat messages and Responses items, Anthropic and Bedrock
+blocks, Gemini contents, LangChain (serialised, dumped or as a dict), Vercel, Haystack. Tool results inside a user
+message are tool results and no user input, so such a message is read as two.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import Any
 from collector.messages.digests import with_digest
 from collector.messages.markers import gaps_in
 from collector.messages.parts import parts_of, tool_call, tool_result, unwrap_result
-from collector.messages.roles import role_of
 from collector.messages.reprs import decode_repr, is_printed_object
+from collector.messages.roles import role_of
 from collector.messages.values import as_bool, as_str, decode, first
 from collector.model import GapKind
 from collector.operation import Message, Part, ReasoningPart, Role, TextPart, ToolCallPart, ToolResultPart
@@ -132,7 +132,8 @@ def _extra_calls(body: Mapping[str, Any], parts: list[Part]) -> list[Part]:
     known = [part for part in parts if isinstance(part, ToolCallPart)]
     for item in calls if isinstance(calls, list) else []:
         if isinstance(item, Mapping):
-            call = tool_call(item.get("tool_call") if isinstance(item.get("tool_call"), Mapping) else item)
+            inner = item.get("tool_call")
+            call = tool_call(inner if isinstance(inner, Mapping) else item)
             if not any(_same_call(call, other) for other in known):
                 found.append(call)
     legacy = decode(body.get("function_call"))

@@ -1,6 +1,7 @@
 """JSON text that was cut at its end: what is there is kept, what is gone is a gap.
 
-`mend` closes the string and the brackets that the cut left open. It never invents a value: a key without one is dropped.
+`mend` closes the string and the brackets that the cut left open. It never invents a value: a key without one is
+dropped.
 """
 
 from __future__ import annotations

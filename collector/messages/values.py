@@ -1,7 +1,7 @@
 """Values as they arrive, to plain values: bounded, and never an exception.
 
-Content comes as an AnyValue, as JSON text, or as JSON text within JSON text. `decode` undoes that, `plain` copies a value
-into JSON's own types with a bound on its depth, and `text_of` gives what a person would read.
+Content comes as an AnyValue, as JSON text, or as JSON text within JSON text. `decode` undoes that, `plain` copies a
+value into JSON's own types with a bound on its depth, and `text_of` gives what a person would read.
 """
 
 from __future__ import annotations

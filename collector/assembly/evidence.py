@@ -1,0 +1,122 @@
+"""By what one call can be told to go on from another: message lists, tool-call ids, and keys that index them.
+
+All functions are pure and look at one operation. How the evidence is weighed is `collector.assembly.link`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from hashlib import blake2b
+from typing import TypeVar
+
+from collector.messages.digests import extend
+from collector.messages.fold import says_anything
+from collector.messages.values import canonical
+from collector.operation import Chain, Message, Operation, OperationKind, Role, TextPart, ToolCallPart, ToolResultPart
+
+T = TypeVar("T")
+
+MAX_NEEDS = 64
+MIN_CALL_ID = 8
+"""Shorter tool-call ids ("0", "call_1") are counters of one request, not ids."""
+
+
+def whole_of(operation: Operation) -> Chain | None:
+    """Input and output as one list, where both say something; an answer alone is no history."""
+    if operation.input is None or not says_anything(operation.output) or operation.is_internal:
+        return None
+    if operation.input_is_delta:
+        return None
+    return extend(operation.input, operation.output)
+
+
+def replies_in(chain: Chain | None) -> Iterator[Chain]:
+    """Where another call's list may end within this one: at each of the assistant's messages, latest first."""
+    node = chain
+    while node is not None:
+        if node.message.role is Role.ASSISTANT and node.message.parts:
+            yield node
+        node = node.parent
+
+
+def is_open(operation: Operation) -> bool:
+    """Input known, answer not or not fully: a replay of it cannot be found by the whole list."""
+    if operation.kind is not OperationKind.MODEL_CALL or operation.input is None or operation.is_internal:
+        return False
+    calls = [part for message in operation.output for part in message.parts if isinstance(part, ToolCallPart)]
+    return not says_anything(operation.output) or any(not call.call_id for call in calls)
+
+
+def fits(output: Sequence[Message], replay: Message) -> bool:
+    """What is known of an answer is in the message that replays it."""
+    calls = [(part.name, canonical(part.arguments)) for part in replay.parts if isinstance(part, ToolCallPart)]
+    text = "".join("".join(part.text.split()) for part in replay.parts if isinstance(part, TextPart))
+    for message in output:
+        for part in message.parts:
+            if isinstance(part, ToolCallPart) and (part.name, canonical(part.arguments)) not in calls:
+                return False
+            if isinstance(part, TextPart) and "".join(part.text.split()) not in text:
+                return False
+    return True
+
+
+def pending_key(operation: Operation) -> bytes | None:
+    """OpenAI's Responses API has two ids a call, the item's (fc_) and the call's (call_); some telemetry holds one on
+    each side, so that nothing but their order is left to pair them by.
+    """
+    ids = list(asked_ids(operation.output))
+    if not ids or not all(call_id.startswith("fc_") for call_id in ids):
+        return None
+    return _program_key(operation, len(ids))
+
+
+def answering_key(operation: Operation) -> bytes | None:
+    messages = [message for message in operation.input or () if message.role is not Role.SYSTEM]
+    parts = [part for message in messages for part in message.parts]
+    ids = [part.call_id for part in parts if isinstance(part, ToolResultPart)]
+    if not ids or len(ids) != len(parts) or not all(call_id and call_id.startswith("call_") for call_id in ids):
+        return None
+    return _program_key(operation, len(ids))
+
+
+def _program_key(operation: Operation, count: int) -> bytes:
+    instance = (operation.resource or {}).get("service.instance.id", "")
+    tools = sorted(tool.name for tool in operation.tool_definitions or ())
+    system = operation.system_instructions or ""
+    prompts = [message for message in operation.input or () if message.role is Role.SYSTEM]
+    texts = [part.text for message in prompts for part in message.parts if isinstance(part, TextPart)]
+    return key_of(operation.service, b"wait", "\0".join([instance, system, *texts, *tools, str(count)]))
+
+
+def answered_ids(chain: Chain | None) -> Iterator[str]:
+    """Tool-call ids in an input, latest first."""
+    node = chain
+    while node is not None:
+        for part in reversed(node.message.parts):
+            if isinstance(part, (ToolCallPart, ToolResultPart)) and is_id(part.call_id):
+                yield part.call_id or ""
+        node = node.parent
+
+
+def asked_ids(output: Sequence[Message]) -> Iterator[str]:
+    for message in output:
+        for part in message.parts:
+            if isinstance(part, ToolCallPart) and is_id(part.call_id):
+                yield part.call_id or ""
+
+
+def is_id(call_id: str | None) -> bool:
+    return call_id is not None and len(call_id) >= MIN_CALL_ID
+
+
+def recent(items: Iterator[T]) -> Iterator[T]:
+    for count, item in enumerate(items):
+        if count >= MAX_NEEDS:
+            return
+        yield item
+
+
+def key_of(service: str | None, kind: bytes, value: str | bytes) -> bytes:
+    raw = value.encode("utf-8", "surrogatepass") if isinstance(value, str) else value
+    name = (service or "").encode("utf-8", "surrogatepass")
+    return blake2b(kind + len(name).to_bytes(4, "big") + name + raw, digest_size=16).digest()
