@@ -37,7 +37,10 @@ class EvaluatorRequest:
 EvaluatorFactory: TypeAlias = Callable[[EvaluatorRequest], Evaluator]
 
 _BUILTIN: Mapping[str, str] = {
+    "conversation_completeness": "evaluators.conversation_completeness.factory:make_conversation_completeness",
+    "role_adherence": "evaluators.role_adherence.factory:make_role_adherence",
     "rules": "evaluators.rules.factory:make_rules",
+    "task_adherence": "evaluators.task_adherence.factory:make_task_adherence",
 }
 
 

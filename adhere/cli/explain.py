@@ -55,8 +55,7 @@ def _judging(conversation: Conversation, record: ConversationRecord | None) -> l
     if record is None or not (record.decisions or record.waiting):
         return [
             "judging",
-            "  Nothing is decided yet: a turn is judged once it ended and was quiet for a while,"
-            " a conversation once no further turn came.",
+            "  Nothing is decided yet: a turn is judged once it ended and was quiet, a conversation once it is idle.",
         ]
     lines = ["judging"]
     turns = {turn.index: turn for turn in conversation.turns}

@@ -20,7 +20,7 @@ def print_results(verdicts: Sequence[Verdict], *, conversations: int) -> None:
     console = Console(highlight=False)
     for verdict in filter(is_flag, verdicts):
         console.print(
-            Text(f"{verdict.conversation_id} · {target(verdict)} · {verdict.evaluator} · fail", style="bold red")
+            Text(f"{short(verdict.conversation_id)} · {target(verdict)} · {verdict.evaluator} · fail", style="bold red")
         )
         console.print(Text(f"  {short(verdict.reason)}"))
         for evidence in verdict.evidence:
@@ -55,6 +55,3 @@ def write_results(verdicts: Sequence[Verdict], path: Path) -> None:
                 file.write(verdict_line(verdict))
     except OSError as err:
         raise CommandError(f"The results cannot be written to {path}: {err.strerror}.") from err
-
-
-__all__ = ["print_results", "write_results"]
