@@ -25,7 +25,7 @@ from collector.telemetry.validate import validate
 _INLINE_COMPRESSED_BYTES = 64 << 10
 _INLINE_INFLATED_BYTES = 512 << 10
 _INLINE_JSON_BYTES = 16 << 10
-_INLINE_PROTOBUF_BYTES = 4 << 20
+_INLINE_PROTOBUF_BYTES = 1 << 20
 
 
 class MediaType(StrEnum):

@@ -16,6 +16,7 @@ from google.protobuf.descriptor_pool import DescriptorPool
 from google.protobuf.message import DecodeError
 from google.protobuf.message_factory import GetMessageClass
 
+from collector.errors import RequestTooLargeError
 from collector.telemetry.anyvalue import MAX_DEPTH, too_deep
 from collector.telemetry.descriptors import COMMON_PACKAGE, add_otlp, all_messages
 from collector.telemetry.envelope import (
@@ -29,13 +30,19 @@ from collector.telemetry.envelope import (
 )
 from collector.telemetry.records import Signal
 
+MAX_GROUPS = 50_000
+"""Resources and scopes of one request together."""
+
 _NESTING = ("AnyValue", "ArrayValue", "KeyValueList", "KeyValue")
 _CONTAINERS = ("ArrayValue", "KeyValueList")
 _TOO_DEEP = "adhere.skeleton.TooDeep"
 
 
 def validate(signal: Signal, body: bytes) -> int:
-    """The number of spans, log records or metrics; MalformedRequestError if the body does not decode."""
+    """The number of spans, log records or metrics.
+
+    Raises MalformedRequestError if the body does not decode, and RequestTooLargeError over `MAX_GROUPS`.
+    """
     try:
         request = _skeleton_class(signal.value).FromString(body)
     except DecodeError:
@@ -43,12 +50,15 @@ def validate(signal: Signal, body: bytes) -> int:
         return _validate_parts(signal, body)
     if not request.IsInitialized():
         raise too_deep(f"{signal} request")
+    _check_groups(request)
     return sum(len(scope.items) for group in request.groups for scope in group.scopes)
 
 
 def _validate_parts(signal: Signal, body: bytes) -> int:
     count = 0
-    for group in split(signal, body).groups:
+    envelope = split(signal, body)
+    _check_groups(envelope)
+    for group in envelope.groups:
         _validate_part(RESOURCE_CLASS, group.resource, "resource")
         for scope in group.scopes:
             _validate_part(SCOPE_CLASS, scope.scope, "scope")
@@ -56,6 +66,18 @@ def _validate_parts(signal: Signal, body: bytes) -> int:
                 _validate_part(ITEM_CLASSES[signal], item, ITEM_NAMES[signal])
             count += len(scope.items)
     return count
+
+
+def _check_groups(request: Any) -> None:
+    """Every reader walks over the groups in Python, so millions of empty ones would cost each of them seconds."""
+    count = len(request.groups)
+    if count <= MAX_GROUPS:
+        for group in request.groups:
+            count += len(group.scopes)
+    if count > MAX_GROUPS:
+        raise RequestTooLargeError(
+            f"The request holds more than {MAX_GROUPS} resources and scopes; send it in smaller batches."
+        )
 
 
 def _validate_part(original: Any, data: bytes, what: str) -> None:

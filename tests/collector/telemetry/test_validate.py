@@ -100,6 +100,14 @@ def test_a_request_of_millions_of_empty_spans_is_refused_before_it_is_parsed():
         density.check_protobuf(Signal.TRACES, body)
 
 
+@pytest.mark.parametrize("group", [b"\x0a\x00", b"\x0a\x02\x12\x00"], ids=["resources", "scopes"])
+def test_a_request_of_too_many_groups_is_refused(group):
+    validate(Signal.TRACES, group * 25_000)
+
+    with pytest.raises(RequestTooLargeError, match="resources and scopes"):
+        validate(Signal.TRACES, group * 50_001)
+
+
 def test_a_big_request_of_real_spans_is_not_dense():
     body = trace_request(*[span(text="The order was shipped, 2 items.\n" * 32)] * 9000)
     assert len(body) > 8 << 20
