@@ -69,20 +69,21 @@ def put_off(
 ) -> Tally | None:
     """`own`: the refusal counts against this job, since the judge answers others."""
     attempts_table.stop(connection, job.subject, failed=False)
-    if not waiting.put_back(connection, job, not_before_ns=not_before_ns, deferred=own):
+    if not waiting.put_back(connection, job, not_before_ns=not_before_ns):
         return None
+    waiting.count_refusal(connection, job, own=own)
     return defer(connection, unit, job.evaluator, job.subject, judgement, now_ns=now_ns)
 
 
 def try_later(connection: sqlite3.Connection, job: Job, *, not_before_ns: int) -> None:
     attempts_table.stop(connection, job.subject, failed=True)
-    waiting.put_back(connection, job, not_before_ns=not_before_ns, deferred=False)
+    waiting.put_back(connection, job, not_before_ns=not_before_ns)
 
 
 def put_back_unharmed(connection: sqlite3.Connection, job: Job) -> None:
     """The pipeline shuts down: neither a try nor an interruption."""
     attempts_table.stop(connection, job.subject, failed=False)
-    waiting.put_back(connection, job, not_before_ns=job.not_before_ns, deferred=False)
+    waiting.put_back(connection, job, not_before_ns=job.not_before_ns)
 
 
 def drop(connection: sqlite3.Connection, job: Job) -> Tally | None:

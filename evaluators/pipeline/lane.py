@@ -54,6 +54,8 @@ class JudgeLane:
         for setup in shared.setups:
             self._judges.setdefault(setup.evaluator.judge_name, []).append(setup.name)
         self._brakes = {judge: self._pacing.brake() for judge in self._judges}
+        for judge, brake in self._brakes.items():
+            shared.metrics.watch_judge(judge, brake)
         self._in_flight = 0
         self._stopping = False
         self.wake = Wake(shared.clock, on_rest=on_rest)
@@ -168,7 +170,6 @@ class JudgeLane:
                 return
         else:
             brake.answered()
-        self._shared.metrics.judge_paused.labels(judge).set(int(brake.is_on))
         verdict, tally = await self._shared.store.run(
             partial(
                 jobs.finish,
@@ -186,6 +187,7 @@ class JudgeLane:
 
     async def _put_off(self, asked: Asked, *, own: bool) -> bool:
         job, now_ns = asked.taken.job, self._shared.clock.now_ns()
+        asked_for_s = asked.answer.judgement.details.get("retry_after_s")
         if self._pacing.is_too_late(job, now_ns=now_ns):
             return False
         await self._drop(
@@ -195,7 +197,7 @@ class JudgeLane:
                 judgement=asked.answer.judgement,
                 unit=asked.unit,
                 now_ns=now_ns,
-                not_before_ns=now_ns + self._pacing.deferral_ns(job),
+                not_before_ns=now_ns + self._pacing.deferral_ns(job, asked_for_s=asked_for_s),
                 own=own,
             )
         )

@@ -19,15 +19,17 @@ class PipelineLimits:
     """Hard bound of one evaluation by the built-in checks."""
     max_tries: int = 3
     """Evaluations of one unit that may raise or run over the deadline before it is a dead letter."""
-    max_interruptions: int = 5
+    max_interruptions: int = 6
     """Evaluations of one unit that may be under way at a death of the process before it is a dead letter."""
     retry_delay_s: float = 1.0
     """Before the second try; doubled for each further one."""
     defer_first_s: float = 5.0
     """First pause after a judge has refused; doubled up to `defer_max_s`."""
-    defer_max_s: float = 300.0
-    max_deferrals: int = 8
+    defer_max_s: float = 600.0
+    max_own_refusals: int = 8
     """Refusals of one unit, while the judge answers others, before it is a dead letter."""
+    max_refusals: int = 60
+    """The same for all refusals, since the only unit that waits looks like a judge that is down."""
     max_deferral_s: float = 86400.0
     """A unit that no judge has answered for so long fails."""
     waiting_bytes: int = 256 << 20

@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
+from evaluators.pipeline.brake import Brake
 from evaluators.pipeline.unit_queue import UnitQueue
 
 _MAX_CODES = 64
@@ -100,6 +101,9 @@ class PipelineMetrics:
         self.queue_items.set_function(lambda: queue.items)
         self.queue_bytes.set_function(lambda: queue.bytes)
         self.oldest_pending_seconds.set_function(oldest_pending_s)
+
+    def watch_judge(self, judge: str, brake: Brake) -> None:
+        self.judge_paused.labels(judge).set_function(lambda: float(brake.is_on))
 
     def code(self, value: str | None) -> str:
         """A reason as label: as it is, as long as there are few of them."""

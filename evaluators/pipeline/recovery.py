@@ -27,7 +27,7 @@ def recover(connection: sqlite3.Connection, evaluators: Sequence[str], *, pacing
     interruptions = count_interruptions(connection)
     for job in release_running(connection):
         pause_ns = pacing.interruption_ns(interruptions.get(job.subject, 0))
-        put_back(connection, job, not_before_ns=now_ns + pause_ns, deferred=False)
+        put_back(connection, job, not_before_ns=now_ns + pause_ns)
     waiting = count_by_evaluator(connection)
     tallies = [
         give_up(

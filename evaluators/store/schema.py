@@ -63,7 +63,8 @@ CREATE TABLE waiting (
   unit_id TEXT NOT NULL,
   enqueued_ns INTEGER NOT NULL,
   not_before_ns INTEGER NOT NULL,
-  deferrals INTEGER NOT NULL DEFAULT 0,
+  refusals INTEGER NOT NULL DEFAULT 0,
+  own_refusals INTEGER NOT NULL DEFAULT 0,
   running INTEGER NOT NULL DEFAULT 0,
   dead INTEGER NOT NULL DEFAULT 0
 );

@@ -16,7 +16,7 @@ from evaluators.verdict import Unit
 
 _COLUMNS = (
     "subject, unit_key, evaluator, conversation_id, service, turn_index, revision, unit_id, enqueued_ns,"
-    " not_before_ns, deferrals, dead"
+    " not_before_ns, refusals, own_refusals, dead"
 )
 
 
@@ -33,7 +33,10 @@ class Job:
     unit_id: str
     enqueued_ns: int
     not_before_ns: int
-    deferrals: int
+    refusals: int
+    """How often a judge refused it."""
+    own_refusals: int
+    """How often it did so while it answered others."""
     dead: bool
 
 
@@ -67,7 +70,7 @@ def enqueue(
         (unit_id, digest, len(body), body),
     )
     connection.execute(
-        f"INSERT INTO waiting ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, ?)",  # noqa: S608 - our columns
+        f"INSERT INTO waiting ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0, ?)",  # noqa: S608 - our columns
         (
             subject,
             unit.key,
@@ -117,13 +120,19 @@ def unit_body(connection: sqlite3.Connection, job: Job) -> tuple[str, bytes]:
     return digest, body
 
 
-def put_back(connection: sqlite3.Connection, job: Job, *, not_before_ns: int, deferred: bool) -> bool:
+def put_back(connection: sqlite3.Connection, job: Job, *, not_before_ns: int) -> bool:
     """Let a taken job wait again; False when a later revision took its place meanwhile."""
     done = connection.execute(
-        "UPDATE waiting SET running = 0, not_before_ns = ?, deferrals = deferrals + ? WHERE subject = ?",
-        (not_before_ns, int(deferred), job.subject),
+        "UPDATE waiting SET running = 0, not_before_ns = ? WHERE subject = ?", (not_before_ns, job.subject)
     )
     return done.rowcount == 1
+
+
+def count_refusal(connection: sqlite3.Connection, job: Job, *, own: bool) -> None:
+    connection.execute(
+        "UPDATE waiting SET refusals = refusals + 1, own_refusals = own_refusals + ? WHERE subject = ?",
+        (int(own), job.subject),
+    )
 
 
 def bury(connection: sqlite3.Connection, job: Job) -> bool:
@@ -138,7 +147,8 @@ def revive(connection: sqlite3.Connection, *, evaluator: str) -> list[Job]:
     found = _jobs(connection, "dead = 1 AND evaluator = ?", (evaluator,), limit=-1)
     for job in found:
         connection.execute(
-            "UPDATE waiting SET dead = 0, not_before_ns = 0, deferrals = 0 WHERE subject = ?", (job.subject,)
+            "UPDATE waiting SET dead = 0, not_before_ns = 0, refusals = 0, own_refusals = 0 WHERE subject = ?",
+            (job.subject,),
         )
         connection.execute("DELETE FROM attempts WHERE subject = ?", (job.subject,))
     return found
