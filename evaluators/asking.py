@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Generic, TypeVar
 
 import msgspec
@@ -48,6 +48,10 @@ class Asking(Generic[A]):
     """Raises `UnusableAnswerError` for an answer that contradicts itself, or cites what is not there."""
     repeatable: str = ""
     """What stands in the question and may stand in the answer, such as a configured role."""
+    schema: Mapping[str, object] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "schema", strict_schema(self.answer_type))  # Once; it takes longer than a verdict.
 
 
 async def ask(asking: Asking[A], unit: Unit, judge: Judge | None) -> Judgement:
@@ -83,7 +87,7 @@ def question_of(asking: Asking[A], unit: Unit, record: Record) -> Question:
         frame=frame_text(record.mark),
         record=record.text,
         text=text,
-        schema=strict_schema(asking.answer_type),
+        schema=asking.schema,
     )
 
 

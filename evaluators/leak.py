@@ -15,15 +15,15 @@ _WORD = re.compile(r"\w+")
 
 
 def leaks(texts: Iterable[str], *, mark: str, instructions: str, known: str) -> bool:
-    told = set(_runs(instructions))
+    told = _joined(instructions)
     return any(mark in text or any(run in told and run not in _joined(known) for run in _runs(text)) for text in texts)
 
 
 def _runs(text: str) -> Iterator[str]:
     words = _WORD.findall(text.lower())
     for start in range(len(words) - _RUN + 1):
-        yield " ".join(words[start : start + _RUN])
+        yield f" {' '.join(words[start : start + _RUN])} "
 
 
 def _joined(text: str) -> str:
-    return " ".join(_WORD.findall(text.lower()))
+    return f" {' '.join(_WORD.findall(text.lower()))} "

@@ -50,6 +50,7 @@ class ConversationCompleteness:
         rubric = [frame_text(""), RUBRIC, strict_schema(CompletenessAnswer), options.include_reason]
         settings = [options.threshold, options.strict_mode, options.without_intention]
         self.rubric_version = digest_of([*rubric, *settings])[:12]
+        self._asking = Asking(KIND, CompletenessAnswer, self._question, self._conclude)
         self._judge = judge
         self._options = options
 
@@ -58,7 +59,7 @@ class ConversationCompleteness:
         return self._judge.name if self._judge is not None else NO_JUDGE
 
     async def evaluate(self, unit: Unit) -> Judgement:
-        return await ask(Asking(KIND, CompletenessAnswer, self._question, self._conclude), unit, self._judge)
+        return await ask(self._asking, unit, self._judge)
 
     def _question(self, unit: Unit, _: Record) -> str:
         return question(unit, include_reason=self._options.include_reason)

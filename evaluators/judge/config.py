@@ -68,6 +68,10 @@ class JudgeConfig:
                 f"The judge's max_record_tokens is {self.max_record_tokens} and must be at least 1000."
             )
 
+    @property
+    def uses_tls(self) -> bool:
+        return urlsplit(self.base_url).scheme == "https"
+
 
 def _without_user(url: str) -> str:
     return url.rsplit("@", 1)[-1]

@@ -7,6 +7,7 @@ those of the agents it watches.
 
 from __future__ import annotations
 
+import ssl
 from typing import NoReturn
 
 import httpx2
@@ -46,6 +47,7 @@ class OpenAIEndpoint:
             timeout=timeout,
             follow_redirects=False,
             trust_env=config.trust_env,
+            verify=_tls(config),
             event_hooks={"response": [bounded_responses(config.max_response_bytes)]},
         )
         self._client = openai.AsyncOpenAI(
@@ -98,6 +100,15 @@ class OpenAIEndpoint:
                 raise JudgeError(_error_type(err, code), f"{answered}.", retry_after_s=wait_s) from err
             case _:
                 raise JudgeError(JudgeErrorType.REJECTED, f"{where} cannot be asked: {type(err).__name__}.") from err
+
+
+def _tls(config: JudgeConfig) -> ssl.SSLContext:
+    """The trusted authorities, which take a while to load, where TLS is spoken; else a context that trusts none."""
+    return (
+        httpx2.create_ssl_context(trust_env=config.trust_env)
+        if config.uses_tls
+        else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    )
 
 
 def _error_type(err: openai.APIStatusError, code: str) -> JudgeErrorType:

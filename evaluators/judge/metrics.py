@@ -22,7 +22,9 @@ class JudgeMetrics:
             registry=registry,
         )
         self.tokens = Counter("adhere_judge_call_tokens_total", "Tokens by kind.", ["kind"], registry=registry)
-        self.cost = Counter("adhere_judge_call_cost_usd_total", "Cost in USD, where the price is known.", registry=registry)
+        self.cost = Counter(
+            "adhere_judge_call_cost_usd_total", "Cost in USD, where the price is known.", registry=registry
+        )
         self.duration = Histogram(
             "adhere_judge_question_seconds",
             "Time from a free slot to the end of a question.",

@@ -51,6 +51,7 @@ class RoleAdherence:
         self.unit_kind = unit_kind
         rubric = [frame_text(""), RUBRIC, strict_schema(RoleAnswer), options.role.text, options.include_reason]
         self.rubric_version = digest_of([*rubric, options.scale, options.threshold])[:12]
+        self._asking = Asking(KIND, RoleAnswer, self._question, self._conclude, repeatable=options.role.text or "")
         self._judge = judge
         self._options = options
 
@@ -59,8 +60,7 @@ class RoleAdherence:
         return self._judge.name if self._judge is not None else NO_JUDGE
 
     async def evaluate(self, unit: Unit) -> Judgement:
-        asking = Asking(KIND, RoleAnswer, self._question, self._conclude, repeatable=self._options.role.text or "")
-        return await ask(asking, unit, self._judge)
+        return await ask(self._asking, unit, self._judge)
 
     def _question(self, unit: Unit, record: Record) -> str:
         return question(

@@ -37,6 +37,7 @@ class TaskAdherence:
         self.name = name
         self.unit_kind = unit_kind
         self.rubric_version = digest_of([frame_text(""), RUBRIC, strict_schema(TaskAnswer), include_reason])[:12]
+        self._asking = Asking(KIND, TaskAnswer, self._question, _conclude)
         self._judge = judge
         self._include_reason = include_reason
 
@@ -45,8 +46,7 @@ class TaskAdherence:
         return self._judge.name if self._judge is not None else NO_JUDGE
 
     async def evaluate(self, unit: Unit) -> Judgement:
-        asking = Asking(KIND, TaskAnswer, self._question, _conclude)
-        return await ask(asking, unit, self._judge)
+        return await ask(self._asking, unit, self._judge)
 
     def _question(self, unit: Unit, _: Record) -> str:
         return question(unit, include_reason=self._include_reason)

@@ -105,7 +105,7 @@ def test_the_obedient_judge_does_obey_what_breaks_out():
 
 
 @given(conversations())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_no_conversation_breaks_out_of_its_record(conversation):
     record = record_of(conversation, fence=Fence(SECRET), max_tokens=100_000)
     messages = [
@@ -118,7 +118,7 @@ def test_no_conversation_breaks_out_of_its_record(conversation):
 
 
 @given(st.text(max_size=200))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_any_text_survives_the_way_to_json_and_back(text):
     conversation = ConversationBuilder("refund").turn(text).answer(text).build()
     record = record_of(conversation, fence=Fence(SECRET), max_tokens=100_000)

@@ -2,7 +2,7 @@ import pytest
 
 from evaluators.conversation_completeness.factory import make_conversation_completeness
 from evaluators.errors import EvaluatorConfigError
-from evaluators.registry import EvaluatorRequest
+from evaluators.registry import EvaluatorRegistry, EvaluatorRequest
 from evaluators.role_adherence.factory import make_role_adherence
 from evaluators.task_adherence.factory import make_task_adherence
 from evaluators.verdict import UnitKind
@@ -38,6 +38,13 @@ def test_wrong_options_are_refused_in_one_sentence(factory, options, message):
 def test_something_else_than_a_judge_is_refused():
     with pytest.raises(EvaluatorConfigError, match="given a str to ask"):
         make_task_adherence(EvaluatorRequest(name="t", judge="gpt"))
+
+
+@pytest.mark.parametrize("name", ["task_adherence", "role_adherence", "conversation_completeness"])
+def test_the_registry_makes_each_by_its_name(name):
+    evaluator = EvaluatorRegistry(plugins=()).make(name, EvaluatorRequest(name=name))
+
+    assert evaluator.name == name
 
 
 @pytest.mark.parametrize("factory", FACTORIES)

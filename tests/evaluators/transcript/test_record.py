@@ -25,7 +25,7 @@ def read_back(text: str, mark: str):
 
 
 @given(conversations())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 def test_no_text_of_a_conversation_begins_a_line(conversation):
     record = record_of(conversation, fence=FENCE, max_tokens=UNBOUNDED)
 
@@ -39,7 +39,7 @@ def test_no_text_of_a_conversation_begins_a_line(conversation):
 
 
 @given(conversations())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 def test_a_record_reads_back_to_the_same_places_and_content(conversation):
     record = record_of(conversation, fence=FENCE, max_tokens=UNBOUNDED)
 
@@ -54,7 +54,7 @@ def test_a_record_reads_back_to_the_same_places_and_content(conversation):
 
 
 @given(conversations())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_a_conversation_that_grew_begins_with_the_record_it_had(conversation):
     whole = text_of(conversation)
 
@@ -65,7 +65,7 @@ def test_a_conversation_that_grew_begins_with_the_record_it_had(conversation):
 
 
 @given(conversations())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_a_tight_budget_keeps_the_same_guarantees(conversation):
     record = record_of(conversation, fence=FENCE, max_tokens=60)
 
