@@ -16,7 +16,8 @@ MIB = 1024 * 1024
 class JournalSettings:
     directory: Path
     max_bytes: int = 1024 * MIB
-    """Bound of all segments on disk; over it appends are refused with JournalFullError until readers catch up."""
+    """Bound of all segments on disk (an empty one of 1 KiB may come on top); over it appends are refused with
+    JournalFullError until readers catch up."""
     segment_bytes: int = 64 * MIB
     """A segment is finished at this size (one larger record gets a segment of its own). At most a quarter of max_bytes
     is used, so that a full journal always has finished segments to delete."""

@@ -1,8 +1,8 @@
 """A disk whose power can be cut: logs every operation, and rebuilds what would be on disk after any prefix of the log.
 
 What survives a cut: the content of a file as of its last sync, under a name whose directory was synced since it was
-given. Of what was written later, each write survives by chance: whole, not at all, or its beginning up to a sector, with
-zeros or nothing after it, as file systems leave it. Deletions and renames count as done.
+given. Of what was written later, each write survives by chance: whole, not at all, or its beginning up to a sector,
+with zeros or nothing after it, as file systems leave it. Deletions and renames count as done.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from collector.errors import JournalFullError, JournalUnavailableError
 from collector.journal.open_segment import Entry
 from collector.journal.protocol import Position
 from collector.journal.record import RECORD_HEADER_BYTES
-from collector.journal.segment import segment_path
+from collector.journal.segment import SEGMENT_HEADER_BYTES, segment_path
 from collector.telemetry.records import Signal
 from tests.collector.journal.journals import Journal, drain
 from tests.collector.journal.scratch import scratch_directory
@@ -193,7 +193,9 @@ class JournalMachine(RuleBasedStateMachine):
     @invariant()
     def the_bound_is_kept(self):
         if hasattr(self, "log"):
-            assert sum(path.stat().st_size for path in self.journal.segment_paths()) <= MAX_BYTES
+            # A restart of a full journal adds one empty segment.
+            on_disk = sum(path.stat().st_size for path in self.journal.segment_paths())
+            assert on_disk <= MAX_BYTES + SEGMENT_HEADER_BYTES
 
     def teardown(self):
         if not hasattr(self, "log"):
@@ -213,8 +215,8 @@ class JournalMachine(RuleBasedStateMachine):
 
 TestJournalModel = JournalMachine.TestCase
 TestJournalModel.settings = settings(
-    max_examples=40,
-    stateful_step_count=35,
+    max_examples=30,
+    stateful_step_count=30,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
 )
