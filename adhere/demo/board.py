@@ -45,16 +45,14 @@ class Board:
 
     def table(self) -> RenderableType:
         table = Table(expand=False)
-        table.add_column("instrumentation")
-        table.add_column("the user says", max_width=34, no_wrap=True)
-        table.add_column("turns", justify="right")
+        table.add_column("instrumentation", no_wrap=True)
+        table.add_column("the user says", max_width=40, no_wrap=True)
         for evaluator in self._evaluators:
-            table.add_column(evaluator.replace("_", " ").replace("conversation ", ""), justify="center")
+            table.add_column(evaluator.replace("_", " ").removeprefix("conversation "), justify="center")
         for recording, conversation in self._rows:
             table.add_row(
                 recording.instrumentation,
                 Text(short(conversation.turns[0].user_input or "", max_chars=120)),
-                str(len(conversation.turns)),
                 *(self._cell(conversation, evaluator) for evaluator in self._evaluators),
             )
         return table

@@ -57,42 +57,45 @@ def write_config(folder: Path, *, judge: Mapping[str, Any] | None) -> Path:
     return path
 
 
+class Sidecar:
+    """Its log goes to `adhere.log` beside the configuration."""
+
+    def __init__(self, process: asyncio.subprocess.Process, folder: Path) -> None:
+        self._process = process
+        self._data = DataDir(folder / "data")
+        self._log = folder / "adhere.log"
+
+    async def ready(self) -> Addresses:
+        """Wait until it receives. Raises CommandError with the end of its log when it does not."""
+        try:
+            async with asyncio.timeout(_START_S):
+                while self._process.returncode is None:
+                    # The evaluator is not needed to receive, but without it the first verdict would come late.
+                    addresses = self._data.read_addresses()
+                    if addresses is not None and self._data.read_evaluator_port() is not None:
+                        return addresses
+                    await asyncio.sleep(_POLL_S)
+        except TimeoutError as err:
+            raise CommandError(f"Adhere did not start within {_START_S:g} s:\n{_tail(self._log)}") from err
+        raise CommandError(f"Adhere did not start (exit code {self._process.returncode}):\n{_tail(self._log)}")
+
+
 @asynccontextmanager
-async def running(config: Path, *, environ: Mapping[str, str]) -> AsyncIterator[Addresses]:
-    """Start it, wait until it receives, end it in order afterwards. Its log goes to `adhere.log` beside the file."""
+async def started(config: Path, *, environ: Mapping[str, str]) -> AsyncIterator[Sidecar]:
+    """Starts at once, becomes ready on its own, and is ended in order afterwards."""
     folder = config.parent
     with (folder / "adhere.log").open("wb") as log:
         process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-P",
-            "-m",
-            "adhere",
-            "run",
-            "--config",
-            str(config),
+            *(sys.executable, "-P", "-m", "adhere", "run", "--config", str(config)),
             stdin=asyncio.subprocess.DEVNULL,
             stdout=log,
             stderr=log,
             env={**os.environ, **environ},
         )
         try:
-            yield await _ready(process, DataDir(folder / "data"), folder / "adhere.log")
+            yield Sidecar(process, folder)
         finally:
             await _stop(process)
-
-
-async def _ready(process: asyncio.subprocess.Process, data: DataDir, log: Path) -> Addresses:
-    try:
-        async with asyncio.timeout(_START_S):
-            while process.returncode is None:
-                # The evaluator is not needed to receive, but without it the first verdict would come late.
-                addresses = data.read_addresses()
-                if addresses is not None and data.read_evaluator_port() is not None:
-                    return addresses
-                await asyncio.sleep(_POLL_S)
-    except TimeoutError as err:
-        raise CommandError(f"Adhere did not start within {_START_S:g} s:\n{_tail(log)}") from err
-    raise CommandError(f"Adhere did not start (exit code {process.returncode}):\n{_tail(log)}")
 
 
 async def _stop(process: asyncio.subprocess.Process) -> None:
