@@ -206,6 +206,7 @@ class BatchWriter:
         touched: dict[int, ComponentRow] = {}
         fragments: list[tuple[int, bytes, bytes]] = []
         recorded: list[tuple[int, RecordedKeys]] = []
+        asked: dict[tuple[int, bool], set[int]] = {}
         for item in staged:
             row, union = item.row, item.union
             if row is None or union is None:  # pragma: no cover - `_assign` gave every item both
@@ -218,8 +219,11 @@ class BatchWriter:
             component.last_ns = max(component.last_ns, item.arrival.last_ns)
             due_ns = row.last_ns + int(self._wait_s(row) * 1e9)
             component.due_ns = due_ns if component.due_ns is None else min(component.due_ns, due_ns)
-            keys = RecordedKeys.unpack(row.keys).plus(item.keys, met=union.met, crowded=union.crowded)
+            on_record = union.known if item.keys.is_named else union.known_unnamed
+            known = asked.setdefault((component.id, item.keys.is_named), set(on_record))
+            keys = RecordedKeys.unpack(row.keys).plus(item.keys, known=known, crowded=union.crowded)
             row.keys = keys.pack()
+            known |= keys.needed
             recorded.append((row.id, keys))
             for fragment in item.fragments:
                 fragments.append((row.id, fragment.digest, fragment.data))

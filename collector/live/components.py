@@ -1,9 +1,9 @@
 """Which component each trace of a batch belongs to: the union of all that may belong together, whatever the order.
 
 Ids join whoever shares them, so one trace stands for all. Lists and calls (what traces provide and need) join only
-where one side is not named, so every provider is kept, and every need that the trace's own component does not meet:
-that is enough to find the same unions in any order of arrival, and in a conversation that arrives in order no need is
-kept at all.
+where one side is not named, so every provider is kept, and every need that its component neither meets nor is on
+record for: that is enough to find the same unions in any order of arrival, and it grows linearly with a conversation
+however much history each turn repeats.
 
 A greeting that many conversations share says nothing about who belongs together: a key with more than `MAX_SHARING`
 traces joins no further ones.
@@ -56,11 +56,11 @@ class RecordedKeys:
     provided: frozenset[int] = frozenset()
     needed: frozenset[int] = frozenset()
 
-    def plus(self, keys: KeyNumbers, *, met: frozenset[int], crowded: frozenset[int]) -> RecordedKeys:
+    def plus(self, keys: KeyNumbers, *, known: Collection[int], crowded: frozenset[int]) -> RecordedKeys:
         return RecordedKeys(
             ids=self.ids | keys.ids,
             provided=self.provided | (keys.provides - crowded),
-            needed=self.needed | (keys.needs - met - crowded),
+            needed=self.needed | keys.needs.difference(known, crowded),
         )
 
     def pack(self) -> bytes:
@@ -96,8 +96,10 @@ class Union:
 
     members: tuple[int, ...]
     components: tuple[int, ...]
-    met: frozenset[int]
-    """Keys that something in the union provides."""
+    known: frozenset[int]
+    """Keys that the union provides, or is on record as needing: who brings them later finds the union by them."""
+    known_unnamed: frozenset[int]
+    """Those known by a trace that is not named; only these will do for another one that is not."""
     crowded: frozenset[int]
     """Keys that too many traces share to say anything."""
 
@@ -134,8 +136,21 @@ class LinkIndex:
                 forest.join(("trace", index), ("id", key))
         for key, component in self._components_by_id({key for trace in traces for key in trace.keys.ids}):
             forest.join(("id", key), ("component", component))
-        providers, crowded = self._join_lists(traces, forest)
-        return _collect(forest, providers, crowded)
+        offered, asked = self._known("link_provided", traces), self._known("link_needed", traces)
+        # No more rows for these: what too many share is not even looked at.
+        crowded = frozenset(key for sides in (offered, asked) for key in sides if len(sides[key]) > MAX_SHARING)
+        known = [(key, side) for sides in (offered, asked) for key in sides for side in sides[key]]
+        for index, trace in enumerate(traces):
+            side = (("trace", index), trace.keys.is_named)
+            for key in trace.keys.provides:
+                offered.setdefault(key, []).append(side)
+                known.append((key, side))
+            for key in trace.keys.needs:
+                asked.setdefault(key, []).append(side)
+        for key, offering in offered.items():
+            if len(offering) <= MAX_SHARING:
+                _join_sharing(offering, asked.get(key, ()), forest)
+        return _collect(forest, known, crowded)
 
     def record(self, rows: Iterable[tuple[int, RecordedKeys]]) -> None:
         """Rows of trace and its keys; what is recorded already stays."""
@@ -158,24 +173,6 @@ class LinkIndex:
         write("DELETE FROM link_provided WHERE key = ? AND trace = ?", [(key, trace) for key in keys.provided])
         write("DELETE FROM link_needed WHERE key = ? AND trace = ?", [(key, trace) for key in keys.needed])
 
-    def _join_lists(self, traces: Sequence[Joining], forest: _Forest) -> tuple[dict[int, list[_Side]], frozenset[int]]:
-        provided = {key for trace in traces for key in trace.keys.provides}
-        needed = {key for trace in traces for key in trace.keys.needs}
-        providers = self._known("link_provided", provided | needed)
-        needers = self._known("link_needed", provided)
-        # No more rows for these: what too many share is not even looked at.
-        crowded = {key for sides in (providers, needers) for key, known in sides.items() if len(known) > MAX_SHARING}
-        for index, trace in enumerate(traces):
-            side = (("trace", index), trace.keys.is_named)
-            for key in trace.keys.provides:
-                providers.setdefault(key, []).append(side)
-            for key in trace.keys.needs:
-                needers.setdefault(key, []).append(side)
-        for key, offering in providers.items():
-            if len(offering) <= MAX_SHARING:
-                _join_sharing(offering, needers.get(key, ()), forest)
-        return providers, frozenset(crowded)
-
     def _components_by_id(self, keys: Collection[int]) -> list[tuple[int, int]]:
         return self._database.execute(
             "SELECT link_id.key, trace.component FROM json_each(?) AS wanted"
@@ -183,7 +180,9 @@ class LinkIndex:
             (json.dumps(list(keys)),),
         ).fetchall()
 
-    def _known(self, table: str, keys: Collection[int]) -> dict[int, list[_Side]]:
+    def _known(self, table: str, traces: Sequence[Joining]) -> dict[int, list[_Side]]:
+        """Who is on record for the keys that these traces provide or need."""
+        keys = {key for trace in traces for key in (*trace.keys.provides, *trace.keys.needs)}
         found: dict[int, list[_Side]] = {}
         for key, component, is_named in self._database.execute(
             f"SELECT link.key, trace.component, trace.named FROM json_each(?) AS wanted"  # noqa: S608 - our own names
@@ -207,19 +206,23 @@ def _join_sharing(offering: Sequence[_Side], asking: Sequence[_Side], forest: _F
                 forest.join(node, other)
 
 
-def _collect(forest: _Forest, providers: dict[int, list[_Side]], crowded: frozenset[int]) -> list[Union]:
+def _collect(forest: _Forest, known: Iterable[tuple[int, _Side]], crowded: frozenset[int]) -> list[Union]:
     groups: dict[Node, list[Node]] = {}
     for node in list(forest.parent):
         groups.setdefault(forest.find(node), []).append(node)
-    met: dict[Node, set[int]] = {}
-    for key, offering in providers.items():
-        for node, _ in offering:
-            met.setdefault(forest.find(node), set()).add(key)
+    every: dict[Node, set[int]] = {}
+    unnamed: dict[Node, set[int]] = {}
+    for key, (node, is_named) in known:
+        root = forest.find(node)
+        every.setdefault(root, set()).add(key)
+        if not is_named:
+            unnamed.setdefault(root, set()).add(key)
     return [
         Union(
             members=tuple(sorted(number for kind, number in nodes if kind == "trace")),
             components=tuple(sorted(number for kind, number in nodes if kind == "component")),
-            met=frozenset(met.get(root, ())),
+            known=frozenset(every.get(root, ())),
+            known_unnamed=frozenset(unnamed.get(root, ())),
             crowded=crowded,
         )
         for root, nodes in groups.items()

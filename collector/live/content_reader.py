@@ -1,6 +1,8 @@
-"""Stored messages and message lists back to values, each decoded once while it stays in the cache.
+"""Stored messages and message lists back to values, each decoded once while one conversation is looked at.
 
-Equal lists come back as one shared object, so comparing and extending them stays cheap.
+Equal lists come back as one shared object, so comparing and extending them stays cheap. Lists hold the lists before
+them, so remembering some would keep whole conversations in memory: all are forgotten when the look is over. Prompts and
+tool definitions are remembered longer, within a bound.
 """
 
 from __future__ import annotations
@@ -11,16 +13,16 @@ from collector.live.bounded_cache import BoundedCache
 from collector.live.codec import decode_message
 from collector.operation import Chain, Message
 
-_ENTRY_BYTES = 600
-"""What a decoded message takes beside its text, about."""
+_ENTRY_BYTES = 150
+"""What an entry takes beside its bytes, about."""
 
 
 class ContentReader:
     def __init__(self, database: sqlite3.Connection, *, cache_bytes: int) -> None:
         self._database = database
-        self._contents: BoundedCache[int, bytes] = BoundedCache(max_bytes=cache_bytes // 4)
-        self._messages: BoundedCache[int, Message] = BoundedCache(max_bytes=cache_bytes // 4)
-        self._chains: BoundedCache[int, Chain] = BoundedCache(max_bytes=cache_bytes // 2)
+        self._contents: BoundedCache[int, bytes] = BoundedCache(max_bytes=cache_bytes)
+        self._messages: dict[int, Message] = {}
+        self._chains: dict[int, Chain] = {}
 
     def content(self, number: int) -> bytes:
         data = self._contents.get(number)
@@ -52,20 +54,21 @@ class ContentReader:
             number = parent
         for own, content, length, digest, data in reversed(unknown):
             message = self._messages.get(content) or self._message(content, data)
-            chain = Chain(message=message, parent=chain, digest=digest, length=length)
-            self._chains.put(own, chain, size=len(data) + _ENTRY_BYTES)
+            chain = self._chains[own] = Chain(message=message, parent=chain, digest=digest, length=length)
         if chain is None:
             raise sqlite3.DatabaseError("A fragment holds an empty message list.")
         return chain
 
-    def forget(self) -> None:
-        self._contents.clear()
+    def end_look(self) -> None:
         self._messages.clear()
         self._chains.clear()
 
+    def forget(self) -> None:
+        self.end_look()
+        self._contents.clear()
+
     def _message(self, number: int, data: bytes) -> Message:
-        message = decode_message(data)
-        self._messages.put(number, message, size=len(data) + _ENTRY_BYTES)
+        message = self._messages[number] = decode_message(data)
         return message
 
     def _read(self, number: int) -> bytes:

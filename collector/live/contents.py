@@ -14,6 +14,7 @@ import hashlib
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from collector.live.bounded_cache import BoundedCache
 from collector.live.codec import References, encode_message, references_of
@@ -24,6 +25,15 @@ _ENTRY_BYTES = 200
 """What a cache entry takes beside its content, about."""
 
 
+@dataclass(frozen=True, slots=True)
+class _KnownChain:
+    chain: Chain
+    """Held, so that its identity cannot be taken by another one."""
+    number: int
+    bytes: int
+    """With everything before it."""
+
+
 class Contents:
     """The writing side."""
 
@@ -31,13 +41,14 @@ class Contents:
         self._database = database
         self._numbers: BoundedCache[bytes, int] = BoundedCache(max_bytes=cache_bytes // 4)
         self._edges: BoundedCache[tuple[int, int], int] = BoundedCache(max_bytes=cache_bytes // 4)
-        self._chains: BoundedCache[int, tuple[Chain, int]] = BoundedCache(max_bytes=cache_bytes // 2)
-        self._new_contents: dict[int, tuple[bytes, bytes]] = {}
-        self._new_nodes: dict[int, tuple[int, int, int, bytes]] = {}
+        self._chains: BoundedCache[int, _KnownChain] = BoundedCache(max_bytes=cache_bytes // 2)
+        # Found here until they are in the database, whatever the caches forget.
+        self._new_contents: dict[bytes, tuple[int, bytes]] = {}
+        self._new_nodes: dict[tuple[int, int], tuple[int, Chain]] = {}
         self._content_refs: Counter[int] = Counter()
         self._node_refs: Counter[int] = Counter()
-        self._next_content = self._next("content")
-        self._next_node = self._next("node")
+        self._next_content = self._first_new_content = self._next("content")
+        self._next_node = self._first_new_node = self._next("node")
         self.new_bytes = 0
         """Bytes of new content since the start, for accounts of who brought how much."""
 
@@ -45,29 +56,33 @@ class Contents:
         digest = hashlib.blake2b(data, digest_size=_DIGEST_BYTES).digest()
         number = self._numbers.get(digest)
         if number is None:
-            row = self._database.execute("SELECT id FROM content WHERE digest = ?", (digest,)).fetchone()
-            number = self._new_content(digest, data) if row is None else int(row[0])
+            number = self._known_content(digest) or self._new_content(digest, data)
             self._numbers.put(digest, number, size=_ENTRY_BYTES)
         return number
 
     def chain(self, chain: Chain) -> int:
         # From the end back to the first list that is known, then forward again.
         unknown: list[Chain] = []
-        parent = 0
+        number = size = 0
         node: Chain | None = chain
         while node is not None:
             known = self._chains.get(id(node))
             if known is not None:
-                parent = known[1]
+                number, size = known.number, known.bytes
                 break
             unknown.append(node)
             node = node.parent
+        if not unknown:
+            return number
         for longer in reversed(unknown):
             data = encode_message(longer.message)
-            parent = self._node(parent, self.content(data), longer)
-            # The entry holds the list itself, so that its identity cannot be taken by another one.
-            self._chains.put(id(longer), (longer, parent), size=len(data) + _ENTRY_BYTES)
-        return parent
+            number = self._node(number, self.content(data), longer)
+            size += len(data) + _ENTRY_BYTES
+        if node is not None:
+            # The longer list holds the shorter one in memory, so it takes over its place and its bytes.
+            self._chains.discard(id(node))
+        self._chains.put(id(chain), _KnownChain(chain, number, size), size=size)
+        return number
 
     def hold(self, references: References) -> None:
         """A fragment that was really new holds these."""
@@ -78,11 +93,11 @@ class Contents:
         """Write what is new, in the caller's transaction."""
         content_refs, node_refs = self._content_refs, self._node_refs
         write = self._database.executemany
-        contents = [(n, digest, content_refs.pop(n, 0), data) for n, (digest, data) in self._new_contents.items()]
+        contents = [(n, digest, content_refs.pop(n, 0), data) for digest, (n, data) in self._new_contents.items()]
         write("INSERT INTO content (id, digest, refs, data) VALUES (?, ?, ?, ?)", contents)
         nodes = [
-            (n, parent, content, node_refs.pop(n, 0), length, digest)
-            for n, (parent, content, length, digest) in self._new_nodes.items()
+            (n, parent, content, node_refs.pop(n, 0), chain.length, chain.digest)
+            for (parent, content), (n, chain) in self._new_nodes.items()
         ]
         write("INSERT INTO node (id, parent, content, refs, length, digest) VALUES (?, ?, ?, ?, ?, ?)", nodes)
         write("UPDATE content SET refs = refs + ? WHERE id = ?", [(refs, n) for n, refs in content_refs.items()])
@@ -91,10 +106,10 @@ class Contents:
 
     def roll_back(self) -> None:
         """The transaction failed: forget everything that may not be in the database."""
-        self._forget_new()
-        self.forget()
         self._next_content = self._next("content")
         self._next_node = self._next("node")
+        self._forget_new()
+        self.forget()
 
     def forget(self) -> None:
         self._numbers.clear()
@@ -104,26 +119,39 @@ class Contents:
     def _node(self, parent: int, content: int, chain: Chain) -> int:
         number = self._edges.get((parent, content))
         if number is None:
-            row = None
-            if content not in self._new_contents and parent not in self._new_nodes:
-                row = self._database.execute(
-                    "SELECT id FROM node WHERE parent = ? AND content = ?", (parent, content)
-                ).fetchone()
-            number = self._new_node(parent, content, chain) if row is None else int(row[0])
+            number = self._known_node(parent, content) or self._new_node(parent, content, chain)
             self._edges.put((parent, content), number, size=_ENTRY_BYTES)
         return number
+
+    def _known_content(self, digest: bytes) -> int | None:
+        new = self._new_contents.get(digest)
+        if new is not None:
+            return new[0]
+        row = self._database.execute("SELECT id FROM content WHERE digest = ?", (digest,)).fetchone()
+        return None if row is None else int(row[0])
+
+    def _known_node(self, parent: int, content: int) -> int | None:
+        new = self._new_nodes.get((parent, content))
+        if new is not None:
+            return new[0]
+        if content >= self._first_new_content or parent >= self._first_new_node:
+            return None
+        row = self._database.execute(
+            "SELECT id FROM node WHERE parent = ? AND content = ?", (parent, content)
+        ).fetchone()
+        return None if row is None else int(row[0])
 
     def _new_content(self, digest: bytes, data: bytes) -> int:
         number = self._next_content
         self._next_content += 1
-        self._new_contents[number] = (digest, data)
+        self._new_contents[digest] = (number, data)
         self.new_bytes += len(data)
         return number
 
     def _new_node(self, parent: int, content: int, chain: Chain) -> int:
         number = self._next_node
         self._next_node += 1
-        self._new_nodes[number] = (parent, content, chain.length, chain.digest)
+        self._new_nodes[parent, content] = (number, chain)
         self._content_refs[content] += 1
         if parent:
             self._node_refs[parent] += 1
@@ -134,6 +162,8 @@ class Contents:
         self._new_nodes = {}
         self._content_refs = Counter()
         self._node_refs = Counter()
+        self._first_new_content = self._next_content
+        self._first_new_node = self._next_node
 
     def _next(self, table: str) -> int:
         (last,) = self._database.execute(f"SELECT max(id) FROM {table}").fetchone()  # noqa: S608 - our own constants

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from collector.assembly.assemble import assemble
+from collector.assembly.evidence import key_of
 from collector.assembly.link import link, link_keys
 from collector.assembly.merge import merge
 from collector.dialects.registry import is_candidate, markers, read_log, read_span
 from collector.live.reconstruction import TraceKeys
 from collector.messages.decoder import MessageDecoder
 from collector.model import Conversation
-from collector.operation import Operation, OperationKind
+from collector.operation import Operation
 from collector.telemetry.records import LogRecord, Span
-
-_BARE = OperationKind.OTHER
 
 
 class StandardReconstruction:
@@ -40,9 +39,7 @@ class StandardReconstruction:
     def keys(self, fragments: Sequence[Operation]) -> TraceKeys:
         merged = _merged(fragments)
         every = link_keys(merged)
-        # Ids are told from lists and calls by what is left when there is nothing else.
-        bare = link_keys(_bare(merged))
-        ids = bare.provides | frozenset(bare.needs)
+        ids = frozenset(_ids(merged))
         return TraceKeys(
             ids=ids,
             provides=every.provides - ids,
@@ -61,19 +58,9 @@ def _merged(fragments: Sequence[Operation]) -> list[Operation]:
     return [parts[0] if len(parts) == 1 else merge(parts) for parts in by_span.values()]
 
 
-def _bare(operations: Sequence[Operation]) -> list[Operation]:
-    """Operations that say their ids only, each set of ids once."""
-    found = {(op.service, op.conversation_id, op.response_id, op.previous_response_id) for op in operations}
-    return [
-        Operation(
-            trace_id="",
-            span_id="",
-            dialect="",
-            kind=_BARE,
-            service=service,
-            conversation_id=conversation_id,
-            response_id=response_id,
-            previous_response_id=previous_response_id,
-        )
-        for service, conversation_id, response_id, previous_response_id in found
-    ]
+def _ids(operations: Sequence[Operation]) -> Iterator[bytes]:
+    """The keys among `link_keys` that join whoever shares them."""
+    for op in operations:
+        for identity in (op.conversation_id, op.response_id, op.previous_response_id):
+            if identity:
+                yield key_of(op.service, b"id", identity)

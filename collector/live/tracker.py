@@ -91,6 +91,7 @@ class ConversationTracker:
                     waiting.append((record, arrived_ns, intake.waiting))
             still_waiting = self._join_waiting(arrivals, waiting)
             self._state.batches.write(arrivals)
+            self._state.reader.end_look()
             for name in arrivals:
                 self._pending.discard(name)
             for record, arrived_ns, items in still_waiting:
@@ -116,6 +117,7 @@ class ConversationTracker:
             for component in due:
                 try:
                     ready += self._state.evaluation.look(component, now_ns=now_ns)
+                    self._state.reader.end_look()
                 except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
                     # A supervision point: a conversation that cannot be assembled must not hold up the others.
                     self._metrics.failures.labels("conversation").inc()
