@@ -155,18 +155,27 @@ def _agent(drafts: Sequence[Draft], nodes: Sequence[Node]) -> Agent:
 
 def _system(calls: Sequence[Node], nodes: Sequence[Node]) -> str | None:
     """The system prompts of the agents on the main line, in order of appearance; of one agent the latest."""
+    speaking = list(calls) or [node for node in nodes if node.kind is OperationKind.AGENT]
     prompts: dict[object, str] = {}
-    for node in calls or [n for n in nodes if n.kind is OperationKind.AGENT]:
-        text = system_of(node.operation)
+    for key, own in _by_agent(speaking).items():
+        text = next((text for node in reversed(own) if (text := system_of(node.operation))), None)
         if text:
-            tools = frozenset(tool.name for tool in node.operation.tool_definitions or ())
-            prompts[node.agent_name, tools] = text  # agents without names of their own are told by their tools
+            prompts[key] = text
     if not prompts:
         for node in nodes:
             text = system_of(node.operation) if node.kind in AGENT_LIKE else node.operation.system_instructions
             if text and not node.is_internal:
                 prompts.setdefault(node.agent_name, text)
     return "\n\n".join(dict.fromkeys(prompts.values())) or None
+
+
+def _by_agent(nodes: Sequence[Node]) -> dict[object, list[Node]]:
+    """Agents without names of their own are told by their tools."""
+    found: dict[object, list[Node]] = {}
+    for node in nodes:
+        tools = frozenset(tool.name for tool in node.operation.tool_definitions or ())
+        found.setdefault((node.agent_name, tools), []).append(node)
+    return found
 
 
 def _definitions(calls: Sequence[Node], nodes: Sequence[Node]) -> tuple[ToolDefinition, ...]:

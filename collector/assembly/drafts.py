@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from collector.assembly.items import Items
-from collector.assembly.said import Section, contains, is_compaction, same_text, sections_of, tail_of
+from collector.assembly.said import Section, contains, has_human, is_compaction, same_text, sections_of, tail_of
 from collector.assembly.segments import Segment, replayed_in, segments_of, shown_calls
 from collector.assembly.tree import Node
 from collector.messages.fold import says_anything
@@ -205,7 +205,7 @@ class Drafts:
         turn.calls.append(node)
         turn.gaps.update(operation.gaps)
         tail = self._own_part(turn, node)
-        is_delta = operation.input_is_delta or (operation.input is not None and not sections_of(operation.input))
+        is_delta = operation.input_is_delta or not has_human(operation.input)
         turn.items.absorb(
             tail,
             time_ns=operation.start_ns,

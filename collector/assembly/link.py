@@ -254,8 +254,8 @@ def _join_twin(groups: _Groups, provider: _Provider, same: Sequence[_Provider]) 
 def _continue_from(groups: _Groups, index: int, operation: Operation, known: _Known) -> bool:
     if operation.input is None:
         return False
-    ids = frozenset(answered_ids(operation.input))
     for node in replies_in(operation.input):
+        ids = frozenset(asked_ids([node.message]))
         whole = known.lists.get((operation.service, node.digest), [])
         chosen = _choose(groups, index, operation, ids=ids, known=whole, digest=node.digest, claims=known.claims)
         if chosen is None and node.parent is not None:

@@ -134,6 +134,15 @@ def sections_of(chain: Chain | None, *, stop: Iterable[bytes] = ()) -> list[Sect
     return sections
 
 
+def has_human(chain: Chain | None) -> bool:
+    node = chain
+    while node is not None:
+        if is_human(node.message):
+            return True
+        node = node.parent
+    return False
+
+
 def tail_of(chain: Chain | None) -> list[Message]:
     """All messages after the last human one; all but system messages where there is none."""
     found: list[Message] = []

@@ -139,7 +139,7 @@ class MessageDecoder:
         return Decoded(chain)
 
     def _append(self, chain: Chain | None, key: bytes, raw: bytes, default: Role) -> tuple[Chain | None, bytes]:
-        own = xxh3_128_digest(raw + default.value.encode())
+        own = xxh3_128_digest(raw if b'"role"' in raw else raw + default.value.encode())
         key = xxh3_128_digest(key + own)
         messages = self._messages.get(own)
         if messages is None:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from collector.messages.reprs import CLASS, decode_repr, is_printed_object
+from collector.messages.roles import is_pair
 from collector.messages.values import as_str, decode, first, text_of
 
 _REQUEST_LISTS = ("messages", "input", "contents", "chat_history", "history", "inputs", "prompt", "message")
@@ -115,10 +116,10 @@ def _is_message_list(items: list[Any]) -> bool:
     """A list of messages; LangChain nests it once more, and Responses mixes in reasoning items."""
     if not items:
         return False
-    if all(isinstance(item, list) for item in items):
+    if all(isinstance(item, list) and not is_pair(item) for item in items):
         return all(_is_message_list(item) for item in items)
-    messages = sum(is_message(item) for item in items)
-    others = [item for item in items if not is_message(item)]
+    messages = sum(is_message(item) or is_pair(item) for item in items)
+    others = [item for item in items if not is_message(item) and not is_pair(item)]
     return messages > 0 and all(isinstance(item, Mapping) and isinstance(item.get("type"), str) for item in others)
 
 

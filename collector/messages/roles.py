@@ -40,3 +40,13 @@ def role_of(value: object) -> Role | None:
         return None
     name = value.strip().lower()
     return _ROLES.get(name) or _ROLES.get(name.rpartition(".")[2].strip("'\">: "))
+
+
+def is_pair(value: object) -> bool:
+    """`["user", "words"]`, the short form of a message that LangChain takes and records."""
+    if not isinstance(value, (list, tuple)) or len(value) != 2 or not isinstance(value[1], str):
+        return False
+    return isinstance(value[0], str) and _ROLES.get(value[0]) in _SPEAKERS
+
+
+_SPEAKERS = {Role.SYSTEM, Role.USER, Role.ASSISTANT}

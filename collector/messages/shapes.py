@@ -14,7 +14,7 @@ from collector.messages.digests import with_digest
 from collector.messages.markers import gaps_in
 from collector.messages.parts import parts_of, tool_call, tool_result, unwrap_result
 from collector.messages.reprs import decode_repr, is_printed_object
-from collector.messages.roles import role_of
+from collector.messages.roles import is_pair, role_of
 from collector.messages.values import as_bool, as_str, decode, first
 from collector.model import GapKind
 from collector.operation import Message, Part, ReasoningPart, Role, TextPart, ToolCallPart, ToolResultPart
@@ -36,6 +36,8 @@ def messages_of(value: object, *, default: Role = Role.USER, depth: int = _MAX_D
         if not isinstance(found, Mapping) or not _looks_like_message(found):
             return _built(default, parts_of(value), None)
         value = found
+    if isinstance(value, list) and is_pair(value):
+        return _built(role_of(value[0]) or default, parts_of(value[1]), None)
     if isinstance(value, list):
         return tuple(message for item in value for message in messages_of(item, default=default, depth=depth - 1))
     if not isinstance(value, Mapping):

@@ -1,0 +1,59 @@
+"""An answer that was recorded in the pieces in which it was streamed: pieces of text, or a provider's chunks.
+
+Some instrumentations record a generator's output as the list of what it yielded. Together the pieces are one message.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from collector.messages.values import as_int, as_str, decode
+
+_KEYS = ("output", "outputs", "chunks")
+_MAX_PIECES = 100_000
+
+
+def answer_in_pieces(value: object) -> list[Any] | None:
+    """The one message that a list of pieces makes; None where the value is no such list."""
+    found = decode(value)
+    if isinstance(found, Mapping) and len(found) == 1:
+        found = decode(next((found[key] for key in _KEYS if key in found), None))
+    if not isinstance(found, list) or not found or len(found) > _MAX_PIECES:
+        return None
+    if len(found) > 1 and all(isinstance(piece, str) for piece in found):
+        return [{"role": "assistant", "content": "".join(found)}]
+    deltas = list(_deltas(found))
+    if not deltas:
+        return None
+    text = "".join(delta["content"] for delta in deltas if isinstance(delta.get("content"), str))
+    calls = _calls(deltas)
+    return [{"role": "assistant", "content": text, **({"tool_calls": calls} if calls else {})}]
+
+
+def _deltas(pieces: list[Any]) -> Iterator[Mapping[str, Any]]:
+    """What each chunk of a chat completion adds; nothing at all where the pieces are no such chunks."""
+    for piece in pieces:
+        chunk = decode(piece)
+        choices = chunk.get("choices") if isinstance(chunk, Mapping) else None
+        for choice in choices if isinstance(choices, list) else []:
+            delta = choice.get("delta") if isinstance(choice, Mapping) and not choice.get("index") else None
+            if isinstance(delta, Mapping):
+                yield delta
+
+
+def _calls(deltas: list[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Tool calls, whose name comes once and whose arguments come in pieces, by their index."""
+    calls: dict[int, dict[str, Any]] = {}
+    for delta in deltas:
+        pieces = delta.get("tool_calls")
+        for piece in pieces if isinstance(pieces, list) else []:
+            if not isinstance(piece, Mapping):
+                continue
+            call = calls.setdefault(as_int(piece.get("index")) or 0, {"id": None, "name": "", "arguments": ""})
+            function = piece.get("function")
+            function = function if isinstance(function, Mapping) else {}
+            call["id"] = call["id"] or as_str(piece.get("id"))
+            call["name"] = call["name"] or as_str(function.get("name")) or ""
+            call["arguments"] += as_str(function.get("arguments")) or ""
+    return [calls[index] for index in sorted(calls)]
