@@ -3,23 +3,28 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
+from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 from prometheus_client import CollectorRegistry
+from structlog.testing import capture_logs
 
 from collector.errors import PermanentError, RetryableError
 from evaluators.verdict import Verdict
 from exporters.errors import ExporterConfigError, PartialExportError
 from exporters.exporter import Exporter
 from exporters.metrics import ExportMetrics
-from exporters.outbox import DeliveryPolicy, Outbox, OutboxRunner
+from exporters.outbox import ClaimedVerdict, DeliveryPolicy, Outbox, OutboxRunner
 from tests.exporters.outbox.conftest import OpenOutbox
 from tests.support.clock import ManualClock
 from tests.support.passing_time import advance_until
 from tests.support.scripted_exporter import ScriptedExporter
 from tests.support.until import until
 from tests.support.verdicts import verdict
+
+OUTCOMES = ("adhere_export_delivered", "adhere_export_dead_lettered")
 
 StartRunner = Callable[..., Awaitable[OutboxRunner]]
 
@@ -57,6 +62,12 @@ def count(registry: CollectorRegistry, name: str, **labels: str) -> float | None
     return registry.get_sample_value(f"adhere_export_{name}_total", labels)
 
 
+def outcomes(registry: CollectorRegistry) -> float:
+    """Verdicts with a final outcome at the destination `a`."""
+    families = (family for family in registry.collect() if family.name in OUTCOMES)
+    return sum(found.value for family in families for found in family.samples if found.name.endswith("_total"))
+
+
 async def until_settled(clock: ManualClock) -> None:
     for _ in range(5):
         await asyncio.sleep(0.002)
@@ -71,10 +82,10 @@ async def test_verdicts_are_delivered_in_batches_and_counted(
     exporter = ScriptedExporter("a")
 
     await start_runner(outbox, exporter, policy=DeliveryPolicy(batch_rows=3))
-    await until(lambda: outbox.backlog("a").rows == 0)
+    await until(lambda: count(registry, "delivered", exporter="a") == 7)
 
     assert exporter.tries == [["v0", "v1", "v2"], ["v3", "v4", "v5"], ["v6"]]
-    assert count(registry, "delivered", exporter="a") == 7
+    assert outbox.backlog("a").rows == 0
 
 
 async def test_a_verdict_put_later_is_delivered_without_waiting(open_outbox: OpenOutbox, start_runner: StartRunner):
@@ -131,7 +142,7 @@ async def test_a_refused_verdict_is_isolated_and_its_neighbours_are_delivered(
     exporter = ScriptedExporter("a", answer=refuse("v3", "v8"))
 
     await start_runner(outbox, exporter)
-    await until(lambda: outbox.backlog("a").rows == 0)
+    await until(lambda: outcomes(registry) == 10)
 
     assert exporter.delivered_ids == ["v0", "v1", "v2", "v4", "v5", "v6", "v7", "v9"]
     assert {(letter.verdict_id, letter.reason, letter.error) for letter in await outbox.dead_letters()} == {
@@ -167,8 +178,9 @@ async def test_an_exporter_that_breaks_on_one_verdict_loses_only_that_one(
         await outbox.put(verdict(f"v{number}"))
     exporter = ScriptedExporter("a", answer=refuse("v2", error=ZeroDivisionError))
 
-    await start_runner(outbox, exporter)
-    await advance_until(clock, lambda: outbox.backlog("a").rows == 0, step_s=60)
+    with capture_logs() as logs:
+        await start_runner(outbox, exporter)
+        await advance_until(clock, lambda: outcomes(registry) == 6, step_s=60)
 
     assert sorted(exporter.delivered_ids) == ["v0", "v1", "v3", "v4", "v5"]
     letters = await outbox.dead_letters()
@@ -176,6 +188,8 @@ async def test_an_exporter_that_breaks_on_one_verdict_loses_only_that_one(
         ("v2", "crashed", "ZeroDivisionError", 3)
     ]
     assert sum(tried == ["v2"] for tried in exporter.tries) == 3
+    assert {entry["event"] for entry in logs} == {"exporter crashed", "verdict dead-lettered"}
+    assert "out of range" not in str(logs)
 
 
 async def test_after_an_outage_everything_drains_the_oldest_included(
@@ -323,3 +337,48 @@ async def test_an_exporter_that_the_outbox_does_not_know_is_refused(
 
     with pytest.raises(ExporterConfigError, match="'b'"):
         OutboxRunner([ScriptedExporter("b")], outbox=outbox, clock=clock, random=Random(1), metrics=metrics)
+
+
+class BreaksOnClose(ScriptedExporter):
+    async def close(self) -> None:
+        raise ZeroDivisionError
+
+
+class BreaksOnce(Outbox):
+    """An outbox with a defect that shows once."""
+
+    is_broken = True
+
+    async def claim(self, destination: str, **bounds: Any) -> Sequence[ClaimedVerdict]:
+        if self.is_broken:
+            self.is_broken = False
+            raise ZeroDivisionError
+        return await super().claim(destination, **bounds)
+
+
+async def test_an_exporter_that_does_not_close_keeps_no_other_open(
+    open_outbox: OpenOutbox, start_runner: StartRunner, registry: CollectorRegistry
+):
+    broken, good = BreaksOnClose("broken"), ScriptedExporter("good")
+    runner = await start_runner(await open_outbox("broken", "good"), broken, good)
+
+    await runner.shutdown(5)
+
+    assert good.closed == 1
+    assert count(registry, "crashes", exporter="broken") == 1
+
+
+async def test_a_delivery_that_crashes_starts_again(
+    tmp_path: Path, start_runner: StartRunner, clock: ManualClock, metrics: ExportMetrics, registry: CollectorRegistry
+):
+    outbox = BreaksOnce(tmp_path / "outbox.db", destinations=["a"], clock=clock, metrics=metrics)
+    await outbox.start()
+    await outbox.put(verdict("v1"))
+    exporter = ScriptedExporter("a")
+
+    runner = await start_runner(outbox, exporter)
+    await advance_until(clock, lambda: exporter.delivered_ids == ["v1"])
+    await runner.shutdown(5)
+    await outbox.shutdown(5)
+
+    assert count(registry, "crashes", exporter="a") == 1

@@ -281,6 +281,23 @@ async def test_damaged_pages_are_found_at_the_start(open_outbox: OpenOutbox, tmp
     assert (tmp_path / "outbox.db.corrupt-1").exists()
 
 
+async def test_damage_while_it_is_open_is_one_retryable_error_and_a_new_file(
+    open_outbox: OpenOutbox, tmp_path: Path, registry: CollectorRegistry
+):
+    outbox = await open_outbox()
+    await asyncio.gather(*(outbox.put(verdict(f"v{number}", reason="x" * 20_000)) for number in range(400)))
+    damage(tmp_path)
+
+    with pytest.raises(OutboxUnavailableError, match="set aside"):
+        await claim(outbox, max_rows=400)
+    await outbox.put(verdict("after"))
+
+    assert ids(await claim(outbox)) == ["after"]
+    assert outbox.backlog("a").rows == 1
+    assert set_aside_files(tmp_path)[-1:] == ["outbox.db.corrupt-1"]
+    assert registry.get_sample_value("adhere_outbox_corrupt_files_total") == 1
+
+
 async def test_only_the_newest_corrupt_files_are_kept(open_outbox: OpenOutbox, tmp_path: Path):
     for number in range(5):
         (tmp_path / "outbox.db").write_bytes(b"garbage number %d" % number)
@@ -363,6 +380,15 @@ def execute(folder: Path, statement: str) -> None:
     connection.execute(statement)
     connection.commit()
     connection.close()
+
+
+def damage(folder: Path) -> None:
+    """What a broken disk may do to a file that is open."""
+    for name in ("outbox.db", "outbox.db-wal"):
+        with (folder / name).open("r+b") as file:
+            size = file.seek(0, 2)
+            file.seek(0)
+            file.write(b"\xa5" * size)
 
 
 def set_aside_files(folder: Path) -> list[str]:
