@@ -1,8 +1,8 @@
 """A process that judges, to be killed: `python -m tests.support.judging_process FOLDER UNITS`.
 
 Submits the same units at each start, as a replay of the journal does. Appends a line to `asked` when a judge is asked,
-one to `answered` when it has answered, and one to `taken` for each verdict that the sink took, all before going on. Ends
-when nothing waits any more.
+one to `answered` when it has answered, and one to `taken` for each verdict that the sink took, all before going on. It
+ends when nothing waits any more.
 """
 
 from __future__ import annotations

@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+import pytest
+
+from collector.model import GapKind
+from evaluators.finding import Status
+from tests.support.conversations import ConversationBuilder
+from tests.support.rules import find
+
+RULE = {"confirm": "issue_refund"}
+MENTION = {"confirm": "issue_refund", "mention": ["amount", "order_id"]}
+ARGUMENTS = {"order_id": "B-2040", "amount": 24.9}
+
+
+def proposed(proposal: str, reply: str | None = "Yes"):
+    return (
+        ConversationBuilder()
+        .turn("I want my money back")
+        .answer(proposal)
+        .turn(reply)
+        .call("issue_refund", ARGUMENTS, result={"ok": True})
+        .answer("Done.")
+        .build()
+    )
+
+
+def test_an_action_in_the_first_turn_was_not_confirmed():
+    at_once = (
+        ConversationBuilder().turn("Money back!").call("issue_refund", ARGUMENTS, result={}).answer("Done.").build()
+    )
+
+    finding = find(RULE, at_once)
+
+    assert finding.status is Status.FAIL
+    assert finding.evidence[0].quote.startswith("issue_refund ")
+
+
+@pytest.mark.parametrize(
+    ("rule", "proposal", "status"),
+    [
+        (RULE, "Shall I refund 24.90 EUR for B-2040?", Status.PASS),
+        (MENTION, "Shall I refund 24.90 EUR for B-2040?", Status.PASS),
+        (MENTION, "Soll ich 24,90 EUR zu Bestellung b 2040 erstatten?", Status.PASS),
+        (MENTION, "我为订单B-2040退款24.9欧元,可以吗?", Status.PASS),
+        (MENTION, "Shall I refund 42.90 EUR for B-2040?", Status.FAIL),
+        (MENTION, "How can I help?", Status.FAIL),
+        (RULE, "How can I help?", Status.PASS),
+    ],
+    ids=["plain", "mentioned", "german", "chinese", "other-amount", "no-proposal", "any-answer"],
+)
+def test_the_user_has_the_word_after_a_proposal(rule, proposal, status):
+    assert find(rule, proposed(proposal)).status is status
+
+
+def test_a_confirmation_is_good_for_one_turn_of_action():
+    conversation = (
+        ConversationBuilder()
+        .turn("Money back")
+        .answer("Shall I refund 24.90 for B-2040?")
+        .turn("Yes")
+        .call("issue_refund", ARGUMENTS, result={"ok": True})
+        .call("issue_refund", {**ARGUMENTS, "amount": 24.9}, result={"ok": True})
+        .answer("Done.")
+        .turn("Thanks")
+        .call("issue_refund", {"order_id": "B-2040", "amount": 9}, result={"ok": True})
+        .answer("There is more.")
+        .build()
+    )
+
+    finding = find(MENTION, conversation)
+
+    assert finding.count == 1
+    assert finding.evidence[0].turn == 2
+
+
+def test_a_question_in_between_does_not_use_up_the_proposal():
+    conversation = (
+        ConversationBuilder()
+        .turn("Money back")
+        .answer("Shall I refund 24.90 for B-2040?")
+        .turn("How long does it take?")
+        .answer("Three days.")
+        .turn("Fine, go ahead")
+        .call("issue_refund", ARGUMENTS, result={"ok": True})
+        .build()
+    )
+
+    assert find(MENTION, conversation).status is Status.PASS
+
+
+@pytest.mark.parametrize("gap", [GapKind.CONTENT_OFF, GapKind.HISTORY_UNSEEN], ids=str)
+def test_words_that_the_telemetry_does_not_hold_prove_nothing(gap):
+    conversation = (
+        ConversationBuilder()
+        .turn(None, gaps=[gap])
+        .turn(None, gaps=[gap])
+        .call("issue_refund", ARGUMENTS, result={"ok": True})
+        .build()
+    )
+
+    assert find(RULE, conversation).status is Status.NOT_ASSESSABLE
