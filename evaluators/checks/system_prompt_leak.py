@@ -19,7 +19,7 @@ from evaluators.verdict import Evidence
 
 _PIECE = 24
 _MIN_PROMPT = 80
-_MIN_COVERED = 160
+_MIN_COVERED = 140
 _MOST = 0.6
 _BEGINNING = 80
 _MAX_CHARS = 200_000

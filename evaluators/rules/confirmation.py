@@ -55,7 +55,7 @@ class Confirmed:
         ]
         if True in answers:
             return True
-        return None if None in answers else False
+        return None if None in answers or any(_is_silent(turn) for turn in turns) else False
 
     def _last_action(self, timeline: Timeline, call: Call) -> int:
         """The turn of the last such action before: a confirmation is good for one turn of action only."""
