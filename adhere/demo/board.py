@@ -46,7 +46,7 @@ class Board:
     def table(self) -> RenderableType:
         table = Table(expand=False)
         table.add_column("instrumentation", no_wrap=True)
-        table.add_column("the user says", max_width=40, no_wrap=True)
+        table.add_column("the user says", max_width=34, no_wrap=True)
         for evaluator in self._evaluators:
             table.add_column(evaluator.replace("_", " ").removeprefix("conversation "), justify="center")
         for recording, conversation in self._rows:

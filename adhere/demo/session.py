@@ -74,9 +74,9 @@ class Session:
             raise CommandError(f"The refund without an identity check was not flagged; see {self._log}.")
         if not self._asks_a_model:
             self._console.print(
-                "\n[dim]-[/dim]  not assessable: no judge is configured. With OPENAI_API_KEY set, or --judge-url for any"
-                " OpenAI-compatible\n   server, the model evaluators answer as well."
+                "\n[dim]-[/dim]  not assessable, since no judge is configured. With OPENAI_API_KEY set, or"
             )
+            self._console.print("   --judge-url for any OpenAI-compatible server, the model evaluators answer as well.")
 
     async def _watch(self, live: Live) -> None:
         while len(self._board.results) < self._expected:
