@@ -23,7 +23,18 @@ from typing import Protocol, TypeVar
 
 import structlog
 
-from collector.dialects import openinference, openllmetry, otel_genai, otel_genai_events
+from collector.dialects import (
+    google_adk,
+    langfuse,
+    langsmith,
+    mlflow,
+    openinference,
+    openllmetry,
+    otel_genai,
+    otel_genai_events,
+    vercel_ai,
+    vercel_ai_legacy,
+)
 from collector.dialects.conversation_ids import NO_RANK, conversation_id_of
 from collector.messages.decoder import MessageDecoder
 from collector.messages.fold import fold
@@ -59,8 +70,19 @@ class LogDialect(Protocol):
     def read_log(self, record: LogRecord, decoder: MessageDecoder, /) -> Operation | None: ...
 
 
-SPAN_DIALECTS: tuple[SpanDialect, ...] = (otel_genai, openinference, openllmetry, otel_genai_events)
-LOG_DIALECTS: tuple[LogDialect, ...] = (otel_genai, otel_genai_events)
+SPAN_DIALECTS: tuple[SpanDialect, ...] = (
+    vercel_ai_legacy,
+    vercel_ai,
+    google_adk,
+    langfuse,
+    langsmith,
+    mlflow,
+    otel_genai,
+    openinference,
+    openllmetry,
+    otel_genai_events,
+)
+LOG_DIALECTS: tuple[LogDialect, ...] = (google_adk, otel_genai, otel_genai_events)
 ALWAYS_MARKERS = (b"session.id", b"conversation", b"exception")
 """A span of no dialect may still name the conversation."""
 

@@ -16,10 +16,9 @@ import orjson
 
 from collector.messages.decoder import Decoded, MessageDecoder
 from collector.messages.payloads import is_message, request_items, response_items, system_of
-from collector.messages.reprs import is_printed_object
 from collector.messages.roles import is_pair
 from collector.messages.streamed import answer_in_pieces
-from collector.messages.truncation import mend
+from collector.messages.truncation import decode_or_mend
 from collector.messages.values import as_str, decode
 from collector.model import GapKind
 from collector.operation import Message, Role
@@ -58,7 +57,7 @@ def read_request(value: object, decoder: MessageDecoder, *, default: Role = Role
     found = _without_decoding(text.encode("utf-8", "replace"), decoder, default, depth=_MAX_DEPTH)
     if found is not None:
         return found
-    whole, was_cut = _whole(text)
+    whole, was_cut = decode_or_mend(text)
     items = request_items(whole)
     decoded = decoder.read_items(_without_system(items, whole), default=default) if items else Decoded()
     rest = whole if isinstance(whole, Mapping) else {}
@@ -74,7 +73,7 @@ def read_response(value: object, decoder: MessageDecoder) -> Body:
     found = _without_decoding(text.encode("utf-8", "replace"), decoder, Role.ASSISTANT, depth=_MAX_DEPTH)
     if found is not None:
         return found
-    whole, was_cut = _whole(text)
+    whole, was_cut = decode_or_mend(text)
     items = response_items(whole) or answer_in_pieces(whole)
     decoded = decoder.read_items(items, default=Role.ASSISTANT) if items else Decoded()
     return Body(_marked(decoded, decoder) if was_cut else decoded, None, whole if isinstance(whole, Mapping) else {})
@@ -83,7 +82,9 @@ def read_response(value: object, decoder: MessageDecoder) -> Body:
 def response_id_of(rest: Mapping[str, Any]) -> str | None:
     """The provider's id of a response: its own, or the one that LangChain keeps beside the message."""
     identity = rest.get("id") or rest.get("response_id") or rest.get("responseId")
-    if isinstance(identity, str) and any(key in rest for key in ("choices", "output", "content", "candidates", "object")):
+    if isinstance(identity, str) and any(
+        key in rest for key in ("choices", "output", "content", "candidates", "object")
+    ):
         return as_str(identity)
     node: Any = rest.get("generations")
     while isinstance(node, list) and node:
@@ -156,7 +157,7 @@ def _only_member(members: Mapping[str, msgspec.Raw]) -> bytes | None:
 
 
 def _message_list(raw: bytes) -> bytes | None:
-    """The list as it is, if it is one of messages; out of the list around it, which LangChain has for batches of one."""
+    """The list, if it is one of messages; out of the list around it, which LangChain has for batches of one."""
     try:
         items = _items.decode(raw)
         head = [orjson.loads(item) for item in items[:_LOOK_AT]]
@@ -166,15 +167,6 @@ def _message_list(raw: bytes) -> bytes | None:
         return _message_list(bytes(items[0]))
     fits = all(isinstance(item, Mapping) or is_pair(item) for item in head)
     return raw if fits and any(is_message(item) or is_pair(item) for item in head) else None
-
-
-def _whole(text: str) -> tuple[Any, bool]:
-    """The decoded body, mended where it was cut."""
-    found = decode(text)
-    if not isinstance(found, str) or is_printed_object(found):
-        return found, False
-    mended = mend(text)
-    return (found, False) if mended is None else (mended, True)
 
 
 def _without_system(items: Sequence[Any], whole: object) -> Sequence[Any]:

@@ -67,7 +67,7 @@ def response_items(value: object, *, depth: int = _MAX_DEPTH) -> list[Any] | Non
             items = _choice(inner[0], depth - 1) if key in _CHOICES else inner if _is_message_list(inner) else None
             if items is not None or key in _CHOICES:
                 return items
-    objects = (_readable(decode(found.get(key))) for key in ("message", "response", "result"))
+    objects = (_readable(decode(found.get(key))) for key in ("message", "response", "result", "content"))
     only = next((inner for inner in objects if isinstance(inner, Mapping)), None) or _only_object(found)
     return response_items(only, depth=depth - 1) if only is not None else None
 

@@ -6,7 +6,7 @@ Some instrumentations record a generator's output as the list of what it yielded
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, TypeGuard
 
 from collector.messages.values import as_int, as_str, decode
 
@@ -29,6 +29,32 @@ def answer_in_pieces(value: object) -> list[Any] | None:
     text = "".join(delta["content"] for delta in deltas if isinstance(delta.get("content"), str))
     calls = _calls(deltas)
     return [{"role": "assistant", "content": text, **({"tool_calls": calls} if calls else {})}]
+
+
+def unfinished_choices(value: object) -> list[Any] | None:
+    """Output messages of which only the last has finished: the pieces of one answer, not choices to choose from."""
+    found = decode(value)
+    if not isinstance(found, list) or not 1 < len(found) <= _MAX_PIECES:
+        return None
+    if not all(isinstance(piece, Mapping) and isinstance(piece.get("parts"), list) for piece in found):
+        return None
+    if any(piece.get("finish_reason", "?") not in ("", None) for piece in found[:-1]):
+        return None
+    parts: list[Any] = []
+    for piece in found:
+        for part in piece["parts"]:
+            last = parts[-1] if parts else None
+            if _is_text(part) and _is_text(last) and part["type"] == last["type"]:
+                parts[-1] = {**last, "content": last["content"] + part["content"]}
+            else:
+                parts.append(part)
+    return [{**found[-1], "parts": parts}]
+
+
+def _is_text(part: object) -> TypeGuard[Mapping[str, Any]]:
+    return (
+        isinstance(part, Mapping) and part.get("type") in {"text", "reasoning"} and isinstance(part.get("content"), str)
+    )
 
 
 def _deltas(pieces: list[Any]) -> Iterator[Mapping[str, Any]]:

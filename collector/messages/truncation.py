@@ -10,8 +10,17 @@ from typing import Any
 
 import orjson
 
+from collector.messages.values import decode
+
 MAX_BYTES = 8 * 1024 * 1024
 _CLOSERS = {"{": "}", "[": "]"}
+
+
+def decode_or_mend(value: object) -> tuple[Any, bool]:
+    """What `decode` gives, and whether it had to be mended for that."""
+    found = decode(value)
+    mended = mend(found.lstrip()) if isinstance(found, str) and found.lstrip()[:1] in _CLOSERS else None
+    return (found, False) if mended is None else (mended, True)
 
 
 def mend(text: str) -> Any:
