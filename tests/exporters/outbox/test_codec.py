@@ -5,7 +5,7 @@ from datetime import date
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from evaluators.verdict import Evidence
@@ -13,6 +13,7 @@ from exporters.outbox.codec import UndecodableVerdictError, decode_verdict, enco
 from tests.support.verdicts import REFUND_FAILED, verdict
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     reason=st.text(st.characters()),
     details=st.dictionaries(
