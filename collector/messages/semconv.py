@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from collector.messages.decoder import MessageDecoder
+from collector.messages.decoder import Decoded, MessageDecoder
 from collector.messages.definitions import definitions_of
+from collector.messages.streamed import unfinished_choices
 from collector.messages.values import as_int, as_str, decode, first, object_or_text, text_of
 from collector.model import Agent, GapKind
 from collector.operation import OperationKind, Role, Usage
@@ -56,7 +57,7 @@ def kind_of(attributes: Mapping[str, Any]) -> OperationKind:
 def semconv_fields(attributes: Mapping[str, Any], decoder: MessageDecoder) -> dict[str, Any]:
     kind = kind_of(attributes)
     sent = decoder.read(attributes.get("gen_ai.input.messages"), default=Role.USER)
-    given = decoder.read(attributes.get("gen_ai.output.messages"), default=Role.ASSISTANT)
+    given = _given(attributes.get("gen_ai.output.messages"), decoder)
     gaps = {*sent.gaps, *given.gaps}
     if any(attributes.get(key) for key in _REFERENCES):
         gaps.add(GapKind.CONTENT_ELSEWHERE)
@@ -85,6 +86,14 @@ def semconv_fields(attributes: Mapping[str, Any], decoder: MessageDecoder) -> di
         fields["from_agent"] = as_str(attributes.get("gen_ai.handoff.from_agent"))
         fields["to_agent"] = as_str(attributes.get("gen_ai.handoff.to_agent"))
     return fields
+
+
+def _given(value: object, decoder: MessageDecoder) -> Decoded:
+    given = decoder.read(value, default=Role.ASSISTANT)
+    if given.chain is None or given.chain.length == 1:
+        return given
+    whole = unfinished_choices(value)
+    return decoder.read_items(whole, default=Role.ASSISTANT) if whole is not None else given
 
 
 def tool_fields(attributes: Mapping[str, Any]) -> dict[str, Any]:
