@@ -15,7 +15,7 @@ from collector.live.closure import is_closed
 from collector.live.codec import References, decode_fragment, encode_fragment
 from collector.live.components import Joining, KeyNumbers, LinkIndex, RecordedKeys, Union
 from collector.live.content_reader import ContentReader
-from collector.live.contents import Contents
+from collector.live.contents import Contents, release
 from collector.live.metrics import LiveMetrics
 from collector.live.pace_store import PaceStore
 from collector.live.reconstruction import Reconstruction
@@ -108,15 +108,13 @@ class BatchWriter:
         components = self._store.components({row.component for row in rows.values()})
         staged: list[_Staged] = []
         for name, arrival in arrivals.items():
-            row = rows.get(name)
-            if row is not None and components[row.component].bytes > self._config.max_conversation_bytes:
-                self._metrics.items.labels("too_large").inc(len(arrival.operations))
-                continue
-            found = self._stage(name, arrival, row)
+            found = self._stage(name, arrival, rows.get(name))
             if found is not None:
                 staged.append(found)
         self._assign(staged, components)
-        self._save(staged, components)
+        refused = [item for item in staged if item.row is None]
+        self._save([item for item in staged if item.row is not None], components)
+        self._refuse(refused)
 
     def forget(self) -> None:
         self._rows.clear()
@@ -131,10 +129,8 @@ class BatchWriter:
             digest = hashlib.blake2b(data, digest_size=_DIGEST_BYTES).digest()
             if digest not in fresh and (row is None or not self._store.has_fragment(row.id, digest)):
                 fresh[digest] = _Fragment(operation, digest, data, references)
-        items = self._metrics.items
-        items.labels("stored").inc(len(fresh))
         if len(fresh) < len(arrival.operations):
-            items.labels("duplicate").inc(len(arrival.operations) - len(fresh))
+            self._metrics.items.labels("duplicate").inc(len(arrival.operations) - len(fresh))
         if not fresh:
             return None
         size = self._contents.new_bytes - before + sum(len(fragment.data) for fragment in fresh.values())
@@ -179,6 +175,10 @@ class BatchWriter:
             for name in self._store.merge_component(source, into=target.id):
                 self._rows.discard(name)
             _absorb(target, gone)
+        if target.bytes > self._config.max_conversation_bytes:
+            for item in members:
+                item.row = None
+            return
         for item in members:
             if item.row is None:
                 item.row = self._new_row(item, target.id)
@@ -231,10 +231,23 @@ class BatchWriter:
             rows.append(row)
             self._rows.put(row.name, row, size=_ROW_BYTES + len(row.keys))
         self._contents.flush()
+        self._metrics.items.labels("stored").inc(len(fragments))
         self._store.save_traces(rows)
         self._store.add_fragments(fragments)
         self._links.record(recorded)
         self._store.save_components(touched.values())
+
+    def _refuse(self, refused: list[_Staged]) -> None:
+        """Their conversation is over its bound: nothing of them stays."""
+        if not refused:
+            return
+        fragments = [fragment for item in refused for fragment in item.fragments]
+        for fragment in fragments:
+            self._contents.hold(fragment.references)
+        self._contents.flush()
+        release(self._store.database, [fragment.data for fragment in fragments])
+        self._contents.forget()
+        self._metrics.items.labels("too_large").inc(len(fragments))
 
     def _observe(self, row: TraceRow, item: _Staged) -> None:
         """Note who it is, whether it ended, and how long it made us wait."""

@@ -70,6 +70,7 @@ FIELD_CODES = {
     "is_internal": 35,
     "gaps": 36,
     "events": 37,
+    "is_stand_in": 38,
 }
 _INPUT = FIELD_CODES["input"]
 _OUTPUT = FIELD_CODES["output"]

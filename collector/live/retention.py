@@ -60,7 +60,8 @@ class Retention:
 
     def shrink_file(self) -> None:
         """Outside of a transaction: give some free pages back to the disk."""
-        self._database.execute("PRAGMA incremental_vacuum(2000)").fetchall()
+        # A script, since a plain statement is stepped once and would free one page.
+        self._database.executescript("PRAGMA incremental_vacuum(2000)")
 
     def _oldest(self, condition: str, value: int) -> list[int]:
         found = self._database.execute(

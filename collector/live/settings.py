@@ -16,7 +16,7 @@ class LiveConfig:
     """Conversations whose last telemetry is older are deleted."""
     max_bytes: int = 2048 * _MIB
     """Bound of the file; above it whole conversations go, the one that was quiet longest first."""
-    max_conversation_bytes: int = 64 * _MIB
+    max_conversation_bytes: int = 32 * _MIB
     """A conversation above this (with all that may belong to it) takes no further telemetry."""
     cache_bytes: int = 32 * _MIB
     """Memory for what was used last; an upper bound, shared by all caches."""
