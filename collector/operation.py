@@ -208,3 +208,5 @@ class Operation:
     is_internal: bool = False
     """Known to be no part of what a user sees: embeddings, guardrails, judges, titles."""
     gaps: tuple[GapKind, ...] = ()
+    is_stand_in: bool = False
+    """The ids are ours (`collector.messages.frame.stand_in_ids`): no backend holds a span of that name."""

@@ -83,6 +83,7 @@ def _turn(index: int, draft: Draft, shared: Collection[int]) -> Turn:
         response_id=output_node.operation.response_id if output_node and told.output is not None else None,
         input_tokens=sent,
         output_tokens=given,
+        is_stand_in=target.operation.is_stand_in,
     )
 
 

@@ -104,6 +104,7 @@ def _both(one: Operation, two: Operation) -> Operation:
         usage=_usage(one.usage, two.usage),
         is_internal=one.is_internal or two.is_internal,
         gaps=tuple(sorted({*one.gaps, *two.gaps})),
+        is_stand_in=one.is_stand_in and two.is_stand_in,
     )
 
 

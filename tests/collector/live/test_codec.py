@@ -90,6 +90,7 @@ FULL = Operation(
     usage=Usage(input_tokens=3),
     is_internal=True,
     gaps=(GapKind.REDACTED, GapKind.TRUNCATED),
+    is_stand_in=True,
 )
 BARE = Operation(trace_id="t", span_id="s", dialect="", kind=OperationKind.OTHER)
 
