@@ -14,9 +14,11 @@ class WaitConfig(ConfigPart):
     """A wait that follows each agent's own pauses between two bounds."""
 
     default_s: Seconds
-    """Until enough pauses were seen (seconds)."""
+    """The wait until 20 pauses of an agent were seen (seconds)."""
     min_s: Seconds
+    """Lower bound of the wait (seconds)."""
     max_s: Seconds
+    """Upper bound of the wait (seconds)."""
 
     @model_validator(mode="after")
     def _ordered(self) -> Self:
@@ -39,31 +41,37 @@ class ConversationsConfig(ConfigPart):
     conversation_max_age_s: Seconds = 14400.0
     """A conversation that never pauses is judged as a whole this often (seconds)."""
     revision_interval_s: Seconds = 30.0
-    """Least time between two judgements of one unit that changes; doubles with each (seconds)."""
+    """Least time between two judgements of one unit that changes (seconds); doubles with each, up to 900 s."""
     retention_s: Seconds = 7 * 86400.0
     """Conversations without new data are forgotten after this time (seconds)."""
     max_bytes: Bytes = 2 << 30
-    """Bound of the conversation database (bytes); the oldest conversations go first."""
+    """Bound of the conversation database (bytes); the conversations that were quiet longest go first."""
 
 
 class PriceConfig(ConfigPart):
     """USD per million tokens."""
 
     input: Annotated[float, Field(ge=0)]
+    """USD per million tokens of input."""
     output: Annotated[float, Field(ge=0)]
+    """USD per million tokens of output."""
     cached_input: Annotated[float, Field(ge=0)] | None = None
+    """USD per million tokens of input that came from the provider's cache; as other input if not set."""
 
 
 class JudgeConfig(ConfigPart):
     """The model that answers. `OPENAI_API_KEY` and `OPENAI_BASE_URL` are honoured where a key here is not set."""
 
     model: str = "gpt-5-mini"
+    """Name of the model, as the endpoint knows it."""
     base_url: str | None = None
-    """Any OpenAI-compatible endpoint, such as http://localhost:11434/v1."""
+    """Any OpenAI-compatible endpoint, such as http://localhost:11434/v1; else OPENAI_BASE_URL; else OpenAI's."""
     api_key: SecretStr | None = None
+    """Sent as bearer token; else OPENAI_API_KEY. Not needed for servers that ask for none."""
     max_concurrency: Annotated[int, Field(gt=0, le=1024)] = 8
+    """Questions asked at one time. Falls by itself while the endpoint says that it is too much, and comes back."""
     deadline_s: Seconds = 60.0
-    """Hard bound of one judgement, retries included (seconds)."""
+    """Hard bound of one judgement, retries included (seconds), counted from when a place for it is free."""
     max_transcript_tokens: Annotated[int, Field(ge=1000)] = 48_000
     """Longer conversations are shown shortened, visibly, and their coverage is reported (tokens, estimated)."""
     max_output_tokens: Annotated[int, Field(ge=256)] = 8192
@@ -71,9 +79,11 @@ class JudgeConfig(ConfigPart):
     headers: dict[str, SecretStr] = Field(default_factory=dict)
     """Sent with every request, for gateways."""
     temperature: float | None = 0.0
-    """Left out by itself where the endpoint refuses it."""
+    """Left out by itself where the endpoint refuses it; never sent if null."""
     reasoning_effort: str | None = None
+    """Such as `low`, for models that have it; left out by itself where the endpoint refuses it."""
     seed: int | None = None
+    """For endpoints that have it; left out by itself where the endpoint refuses it."""
     prices: dict[str, PriceConfig] = Field(default_factory=dict)
     """By model, over the built-in table; a model in neither has no known cost."""
 
@@ -94,8 +104,9 @@ def _entry(value: object) -> object:
 
 class NamedEntry(ConfigPart):
     name: str
+    """Which evaluator or exporter; a plug-in's name as well."""
     options: dict[str, Any] = Field(default_factory=dict)
-    """Checked by the thing that has this name."""
+    """Its own options; the short form `- NAME: {OPTIONS}` has them without this key."""
 
 
 EvaluatorEntry = Annotated[NamedEntry, BeforeValidator(_entry)]

@@ -21,6 +21,7 @@ def default_data_dir() -> Path:
 
 class LogsConfig(ConfigPart):
     level: Literal["debug", "info", "warning", "error"] = "info"
+    """What is written at least."""
     format: Literal["auto", "text", "json"] = "auto"
     """`auto`: text on a terminal, JSON elsewhere."""
 
@@ -49,10 +50,11 @@ class Config(ConfigPart):
         NamedEntry(name="role_adherence"),
         NamedEntry(name="conversation_completeness"),
     )
+    """What is asked of turns and conversations: names, each with its options."""
     exporters: tuple[ExporterEntry, ...] = (NamedEntry(name="prometheus"),)
-    """Where scores go: `otlp`, `prometheus`, `jsonl`."""
+    """Where scores go: `otlp`, `prometheus`, `jsonl` or a plug-in, each with its options."""
     telemetry: TelemetryConfig = TelemetryConfig()
     strict: bool = False
-    """Refuse to start where a warning would otherwise be logged, such as a public address without TLS or token."""
+    """Refuse to start with a receiver that listens beyond loopback without TLS or token; else that is a warning."""
     shutdown_s: Seconds = 25.0
     """Bound of an orderly stop after SIGTERM (seconds)."""

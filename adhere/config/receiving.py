@@ -26,7 +26,9 @@ class ReceiverConfig(ConfigPart):
     endpoint: Endpoint
     """host:port to listen on. Loopback unless you say otherwise."""
     enabled: bool = True
+    """Whether to open this receiver at all."""
     tls: TlsServerConfig | None = None
+    """Serve TLS (1.2 or newer) with this certificate. Without it, plain text."""
     bearer_token: SecretStr | None = None
     """When set, every request must carry `Authorization: Bearer <token>`."""
 
@@ -47,7 +49,9 @@ class ReceiverLimitsConfig(ConfigPart):
     max_in_flight_bytes: Bytes = 128 << 20
     """All request bodies in memory at one time (bytes); over it, clients are told to come back."""
     max_connections: Annotated[int, Field(gt=0)] = 1024
+    """Open connections of each receiver at one time; over it, new ones are refused."""
     max_concurrent_requests: Annotated[int, Field(gt=0)] = 256
+    """Requests at work at one time, over both receivers; over it, clients are told to come back."""
 
 
 class ReceiversConfig(ConfigPart):
@@ -66,11 +70,12 @@ class JournalConfig(ConfigPart):
     max_bytes: Bytes = 1 << 30
     """Bound of the journal on disk (bytes); at it, receivers answer that clients should retry."""
     segment_bytes: Bytes = 64 << 20
-    """Size at which a new segment file is begun (bytes)."""
+    """Size at which a new segment file is begun (bytes); a quarter of `max_bytes` at most, whatever is set here."""
     compression: Literal["auto", "always", "never"] = "auto"
-    """zstd; `auto` compresses while the disk lags."""
+    """zstd of what is written; `auto` compresses while that is quicker than the disk."""
     durability: Literal["full", "relaxed"] = "full"
-    """`full`: a request is acknowledged after it is on disk. `relaxed`: up to 50 ms may be lost on power failure."""
+    """`full`: a request is acknowledged after fdatasync. `relaxed`: after the write, with a sync every 0.2 s, so that a
+    power failure may take what came in since; a killed process takes nothing."""
 
     @model_validator(mode="after")
     def _segments_fit(self) -> Self:
@@ -86,9 +91,11 @@ class TlsClientConfig(ConfigPart):
     ca_file: Path | None = None
     """CA of the server, PEM; the system's CAs if not set."""
     cert_file: Path | None = None
+    """Our own certificate, PEM, for servers that ask for one; goes with `key_file`."""
     key_file: Path | None = None
+    """Its private key, PEM."""
     insecure_skip_verify: bool = False
-    """Do not check the server's certificate. For tests only."""
+    """Do not check the server's certificate. HTTP only, and for tests only."""
 
     @model_validator(mode="after")
     def _pair(self) -> Self:
@@ -107,18 +114,20 @@ class OtlpDestinationConfig(ConfigPart):
     headers: dict[str, SecretStr] | None = None
     """Sent with every request, such as an API key; else OTEL_EXPORTER_OTLP_HEADERS."""
     compression: Literal["none", "gzip", "zstd"] | None = None
+    """Of the requests sent; `zstd` over HTTP only. Else OTEL_EXPORTER_OTLP_COMPRESSION; else none."""
     timeout_s: Seconds | None = None
-    """Bound of one request (seconds)."""
+    """Bound of one try (seconds), 3600 at most. Else OTEL_EXPORTER_OTLP_TIMEOUT (milliseconds); else 10 s."""
     tls: TlsClientConfig | None = None
+    """For `https` endpoints. Else OTEL_EXPORTER_OTLP_CERTIFICATE, _CLIENT_CERTIFICATE and _CLIENT_KEY."""
 
 
 class RelayConfig(OtlpDestinationConfig):
     name: str | None = None
     """Name of this destination in metrics and for its place in the journal; from the endpoint if not set."""
     signals: tuple[Literal["traces", "logs", "metrics"], ...] = ("traces", "logs", "metrics")
-    """What to relay there."""
+    """What to relay there. Signals that the endpoint has no address for are left out."""
     enrich: bool = False
-    """Hold each turn's target span until its scores are in, and relay it with them."""
+    """Not available in this version: `true` is refused."""
 
     @model_validator(mode="after")
     def _enrich_is_off(self) -> Self:

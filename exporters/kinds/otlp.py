@@ -33,9 +33,11 @@ class OtlpTlsOptions(BaseModel):
     ca_file: Path | None = None
     """CA of the server, PEM; the system's CAs if not set."""
     cert_file: Path | None = None
+    """Our own certificate, PEM, for servers that ask for one; goes with `key_file`."""
     key_file: Path | None = None
+    """Its private key, PEM."""
     insecure_skip_verify: bool = False
-    """Do not check the server's certificate. For tests only."""
+    """Do not check the server's certificate. HTTP only, and for tests only."""
 
 
 class OtlpOptions(ExporterOptions):
@@ -46,9 +48,11 @@ class OtlpOptions(ExporterOptions):
     headers: dict[str, SecretStr] | None = None
     """Sent with every request, such as an API key; else OTEL_EXPORTER_OTLP_HEADERS."""
     compression: Literal["none", "gzip", "zstd"] | None = None
+    """Of the requests sent; `zstd` over HTTP only. Else OTEL_EXPORTER_OTLP_COMPRESSION; else none."""
     timeout_s: Seconds | None = None
-    """Bound of one request (seconds)."""
+    """Bound of one try (seconds). Else OTEL_EXPORTER_OTLP_TIMEOUT (milliseconds); else 10 s."""
     tls: OtlpTlsOptions | None = None
+    """For `https` endpoints. Else OTEL_EXPORTER_OTLP_CERTIFICATE, _CLIENT_CERTIFICATE and _CLIENT_KEY."""
     events: bool = True
     """Send `gen_ai.evaluation.result` events (logs)."""
     spans: bool = True
@@ -60,6 +64,7 @@ class OtlpOptions(ExporterOptions):
     metrics_interval_s: Seconds = 60.0
     """Time between two pushes of metrics (seconds)."""
     metrics_temporality: Literal["cumulative", "delta"] = "cumulative"
+    """Whether a push holds the totals since the start, or what came since the push before."""
     max_series: Annotated[int, Field(ge=1, le=100_000)] = 500
     """Bound of service x agent x version x evaluator; what is over it is counted under `other`."""
 
