@@ -106,14 +106,9 @@ class SegmentLog:
             self._is_short_of_space = True
             raise full_error(self._settings)
         segment = self._segment_for(needed)
-        compression = self._compression if self._compression.is_wanted(needed) else None
+        compress = self._compression.is_wanted(needed)
         began_s = self._clock.monotonic_s()
-        group = segment.pack(entries, compression=compression)
-        packed_s = self._clock.monotonic_s()
-        if compression is not None:
-            compression.observe_zstd(
-                raw_bytes=group.raw_bytes, stored_bytes=group.stored_bytes, seconds=packed_s - began_s
-            )
+        group = segment.pack(entries, compression=self._compression if compress else None)
         try:
             segment.write(group)
         except OSError as err:
@@ -121,9 +116,9 @@ class SegmentLog:
             raise self._refused("write", err) from err
         if self._settings.durability == "full":
             self.sync()
-            self._compression.observe_disk(
-                stored_bytes=group.stored_bytes, seconds=self._clock.monotonic_s() - packed_s
-            )
+        self._compression.observe(
+            compressed=compress, raw_bytes=group.raw_bytes, seconds=self._clock.monotonic_s() - began_s
+        )
         self._metrics.stored_bytes.inc(group.stored_bytes)
         self._metrics.group_records.observe(len(entries))
         self._metrics.disk_bytes.set(self.disk_bytes)
