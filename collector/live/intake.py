@@ -61,9 +61,9 @@ class RecordReader:
                     pass
         except MalformedRequestError as err:
             intake.malformed = str(err)
-        except Exception as err:  # A supervision point: whatever a record holds, the stream goes on behind it.
+        except Exception as err:  # noqa: BLE001 - a supervision point: the stream goes on behind any record
             self._metrics.failures.labels("record").inc()
-            log.exception("record not readable", segment=record.position.segment, offset=record.position.offset)
+            log.warning("record not readable", error=type(err).__name__)
             intake.malformed = f"Reading failed ({type(err).__name__})."
         return intake
 
@@ -130,9 +130,8 @@ class RecordReader:
             _note_end(span, intake)
         try:
             operation = self._reconstruction.read_span(span)
-        except Exception:
-            log.exception("span not readable")
-            self._failed("span", intake)
+        except Exception as err:  # noqa: BLE001 - a supervision point: one span must not hold up the others
+            self._failed("span", err, intake)
             return
         self._sort(operation, intake)
 
@@ -144,9 +143,8 @@ class RecordReader:
             _note_end(record, intake)
         try:
             operation = self._reconstruction.read_log(record)
-        except Exception:
-            log.exception("log record not readable")
-            self._failed("log", intake)
+        except Exception as err:  # noqa: BLE001 - a supervision point, as for spans
+            self._failed("log", err, intake)
             return
         self._sort(operation, intake)
 
@@ -158,8 +156,10 @@ class RecordReader:
         else:
             intake.fragments.setdefault(operation.trace_id, []).append(operation)
 
-    def _failed(self, where: str, intake: Intake) -> None:
-        intake.malformed = f"A {where} could not be read."
+    def _failed(self, where: str, err: Exception, intake: Intake) -> None:
+        # The type only: a message may hold content.
+        log.warning("item not readable", item=where, error=type(err).__name__)
+        intake.malformed = f"Reading a {where} failed ({type(err).__name__})."
         self._metrics.failures.labels(where).inc()
         self._metrics.items.labels("unreadable").inc()
 

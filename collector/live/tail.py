@@ -146,7 +146,7 @@ class JournalTail:
             except (sqlite3.OperationalError, RetryableError, OSError) as err:
                 log.warning("live state waits", where=where, error=type(err).__name__, reason=str(err))
             except sqlite3.DatabaseError as err:
-                log.exception("live state unsound", where=where)
+                log.warning("live state unsound", where=where, reason=str(err))
                 await self._with_state(self._tracker.start_anew, str(err))
             self._metrics.failures.labels(where).inc()
             await self._pause(wait_s)

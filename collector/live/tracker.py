@@ -118,10 +118,10 @@ class ConversationTracker:
                 try:
                     ready += self._state.evaluation.look(component, now_ns=now_ns)
                     self._state.reader.end_look()
-                except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
+                except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as err:
                     # A supervision point: a conversation that cannot be assembled must not hold up the others.
                     self._metrics.failures.labels("conversation").inc()
-                    log.exception("conversation not assembled", component=component.id)
+                    log.warning("conversation not assembled", component=component.id, error=type(err).__name__)
                     self._state.store.set_due({component.id: now_ns + _RETRY_S * 1_000_000_000})
                 budget -= component.bytes
                 if budget < 0:

@@ -160,7 +160,7 @@ async def test_a_killed_process_continues_where_its_last_commit_was(tmp_path):
     folder = tmp_path / "killed"
     folder.mkdir()
     rng = random.Random(11)
-    for _ in range(4):
+    for _ in range(3):
         write_and_kill(folder, commits=rng.randint(1, 4))
     live = LiveHarness(folder)
     for body in bodies():

@@ -32,7 +32,7 @@ def maintain(live: LiveHarness) -> None:
 
 
 async def test_what_is_older_than_the_retention_goes_and_leaves_nothing(live):
-    for number in range(120):
+    for number in range(70):
         agent = AgentTelemetry(f"c{number}" if number % 2 else None, name=f"c{number}")
         live.send(*agent.turn(f"order {number}"), *agent.turn("another"))
     await live.advance(2000)
@@ -42,7 +42,7 @@ async def test_what_is_older_than_the_retention_goes_and_leaves_nothing(live):
     maintain(live)
 
     assert set(row_counts(live).values()) == {0}
-    assert live.count("adhere_live_retired_conversations_total", reason="age") == 120
+    assert live.count("adhere_live_retired_conversations_total", reason="age") == 70
 
 
 async def test_a_conversation_that_goes_on_keeps_its_beginning(live):
