@@ -32,22 +32,15 @@ def run(
     Receives on 127.0.0.1:4317 (gRPC) and 127.0.0.1:4318 (HTTP); metrics and probes are on 127.0.0.1:9464. SIGTERM
     drains and exits with 0 within 25 s.
     """
-    from adhere.config import load_config  # noqa: PLC0415 - only what the role needs is loaded
+    from adhere.config import load_config  # noqa: PLC0415 - only what is needed is loaded
+    from adhere.run.plan import check_plan  # noqa: PLC0415 - same
 
     loaded = load_config(config)
+    check_plan(loaded)
     if role is RoleName.ALL:
-        from adhere.run.plan import check_plan  # noqa: PLC0415 - same
-
-        check_plan(loaded)
         command = [sys.executable, "-P", "-m", "adhere.run.supervise", f"{loaded.shutdown_s:g}"]
         # The supervisor takes this process's place, so that what validation loaded is given back.
         os.execv(sys.executable, [*command, *(["--config", str(config)] if config else [])])  # noqa: S606 - no shell
-    from adhere.run.process import run_role  # noqa: PLC0415 - same
+    from adhere.run.role import run_named  # noqa: PLC0415 - same
 
-    if role is RoleName.COLLECTOR:
-        from adhere.run.collector import run_collector  # noqa: PLC0415 - same
-
-        raise typer.Exit(run_role(run_collector, loaded, name="collector"))
-    from adhere.run.evaluator import run_evaluator  # noqa: PLC0415 - same
-
-    raise typer.Exit(run_role(run_evaluator, loaded, name="evaluator"))
+    raise typer.Exit(run_named(role.value, config=config))

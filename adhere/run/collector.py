@@ -53,7 +53,8 @@ async def run_collector(config: Config, lifetime: Lifetime) -> None:
     journal_metrics = JournalMetrics(registry)
     journal = JournalWriter(
         plan.journal_settings(config, directory=data.journal),
-        cursors=[plan.EVALUATOR_CURSOR, *map(plan.relay_cursor, destinations)],
+        cursors=[plan.EVALUATOR_CURSOR],
+        yielding=[plan.relay_cursor(destination) for destination in destinations],
         clock=clock,
         metrics=journal_metrics,
     )

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from adhere.run.data_dir import DataDir
 from collector.errors import RetryableError
 from exporters.exposition import ExpositionFormat
-from exporters.http_source import HttpMetricsSource
+
+if TYPE_CHECKING:
+    from exporters.http_source import HttpMetricsSource
 
 
 class PeerMetrics:
@@ -22,6 +26,9 @@ class PeerMetrics:
             raise RetryableError("The evaluator is not running.")
         url = f"http://127.0.0.1:{port}/metrics"
         if self._source is None or url != self._url:
+            # Loads an HTTP client, which takes a moment that the start should not wait for.
+            from exporters.http_source import HttpMetricsSource  # noqa: PLC0415
+
             await self.close()
             self._url, self._source = url, HttpMetricsSource(url)
         return await self._source(wanted)

@@ -13,8 +13,8 @@ _GRACE_EXTRA_S = 2.0
 
 def main(arguments: list[str]) -> int:
     shutdown_s, options = float(arguments[0]), arguments[1:]
-    own = [sys.executable, "-P", "-m", "adhere", "run", *options, "--role"]
-    commands = {role: [*own, role] for role in ("collector", "evaluator")}
+    own = [sys.executable, "-P", "-m", "adhere.run.role"]
+    commands = {role: [*own, role, *options] for role in ("collector", "evaluator")}
     return asyncio.run(_supervise(commands, grace_s=shutdown_s + _GRACE_EXTRA_S))
 
 

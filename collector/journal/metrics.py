@@ -61,6 +61,12 @@ class JournalMetrics:
             "Segments deleted once all cursors had passed them.",
             registry=registry,
         )
+        self.yielded_segments = Counter(
+            "adhere_journal_yielded_segments_total",
+            "Segments deleted before a yielding cursor had passed them, since the journal ran out of room.",
+            ["cursor"],
+            registry=registry,
+        )
         self.oldest_unread_seconds = Gauge(
             "adhere_journal_oldest_unread_seconds",
             "Age of the oldest record that a cursor has not passed.",

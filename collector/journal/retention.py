@@ -2,11 +2,15 @@
 
 An expected cursor without a file is before everything: it holds all data. A cursor file that nobody expects any
 more holds nothing. Without any expected cursor, every finished segment may go.
+
+Some cursors are *yielding*: they hold data only while there is room. Above `yield_above_bytes` the oldest segments go
+that only they still hold, so that a backend that is down for days costs its own backlog and not everybody's intake. Its
+reader finds the gap by the records' ids and counts what it lost.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import structlog
@@ -25,10 +29,20 @@ log = structlog.get_logger(__name__)
 
 class Retention:
     def __init__(
-        self, directory: Path, *, cursors: Sequence[str], clock: Clock, metrics: JournalMetrics, files: Files
+        self,
+        directory: Path,
+        *,
+        cursors: Sequence[str],
+        yielding: Sequence[str] = (),
+        yield_above_bytes: int = 0,
+        clock: Clock,
+        metrics: JournalMetrics,
+        files: Files,
     ) -> None:
         self._directory = directory
-        self._cursors = tuple(check_cursor_name(name) for name in cursors)
+        self._yielding = frozenset(check_cursor_name(name) for name in yielding)
+        self._cursors = (*(check_cursor_name(name) for name in cursors), *sorted(self._yielding))
+        self._yield_above_bytes = yield_above_bytes
         self._clock = clock
         self._metrics = metrics
         self._files = files
@@ -43,19 +57,28 @@ class Retention:
 
     def collect(self, sizes: dict[int, int]) -> int:
         """Delete from the oldest on and forget their sizes; the number deleted."""
-        positions = [self._position(name) for name in self._cursors]
+        positions = {name: self._position(name) for name in self._cursors}
         self._observe_ages(positions)
         deleted = 0
         for number in sorted(sizes):
             end = Position(number, sizes[number])
-            if any(position < end for position in positions) or not self.delete(number):
+            holders = [name for name, position in positions.items() if position < end]
+            if not self._may_go(holders, sizes) or not self.delete(number):
                 break
+            for name in holders:
+                self._metrics.yielded_segments.labels(name).inc()
+                log.warning("journal segment taken from a slow reader", segment=number, cursor=name)
             del sizes[number]
             deleted += 1
         if deleted:
             self._metrics.deleted_segments.inc(deleted)
             log.info("journal segments deleted", segments=deleted)
         return deleted
+
+    def _may_go(self, holders: Sequence[str], sizes: dict[int, int]) -> bool:
+        if not holders:
+            return True
+        return self._yielding.issuperset(holders) and sum(sizes.values()) > self._yield_above_bytes
 
     def delete(self, number: int) -> bool:
         try:
@@ -74,10 +97,10 @@ class Retention:
         except JournalVersionError:
             return START.position
 
-    def _observe_ages(self, positions: Sequence[Position]) -> None:
+    def _observe_ages(self, positions: Mapping[str, Position]) -> None:
         now_ns = self._clock.now_ns()
         ages_s: dict[Position, float] = {}
-        for name, position in zip(self._cursors, positions, strict=True):
+        for name, position in positions.items():
             if position not in ages_s:
                 header = find_record(self._directory, position, files=self._files)
                 ages_s[position] = 0.0 if header is None else max(0.0, (now_ns - header.received_ns) / 1e9)

@@ -44,6 +44,7 @@ class SegmentLog:
         settings: JournalSettings,
         *,
         cursors: Sequence[str],
+        yielding: Sequence[str] = (),
         clock: Clock,
         metrics: JournalMetrics,
         files: Files,
@@ -57,7 +58,15 @@ class SegmentLog:
         self._random = random
         self._lock = JournalLock(self._directory)
         self._mark = MarkWriter(self._directory, files=files)
-        self._retention = Retention(self._directory, cursors=cursors, clock=clock, metrics=metrics, files=files)
+        self._retention = Retention(
+            self._directory,
+            cursors=cursors,
+            yielding=yielding,
+            yield_above_bytes=settings.yield_above_bytes,
+            clock=clock,
+            metrics=metrics,
+            files=files,
+        )
         self._compression = GroupCompression(settings.compression)
         self._active: OpenSegment | None = None
         self._sizes: dict[int, int] = {}

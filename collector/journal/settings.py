@@ -59,5 +59,10 @@ class JournalSettings:
             raise ValueError(f"Journal option durability is {self.durability!r}; use full or relaxed.")
 
     @property
+    def yield_above_bytes(self) -> int:
+        """Above three quarters, yielding readers lose their oldest: what is left is for those that may lose nothing."""
+        return self.max_bytes * 3 // 4
+
+    @property
     def effective_segment_bytes(self) -> int:
         return max(1, min(self.segment_bytes, self.max_bytes // 4))

@@ -67,12 +67,15 @@ class JournalWriter:
         settings: JournalSettings,
         *,
         cursors: Sequence[str],
+        yielding: Sequence[str] = (),
         clock: Clock,
         metrics: JournalMetrics,
         files: Files | None = None,
         random: Random | None = None,
     ) -> None:
-        """`cursors` names every reader whose data must be kept until it has passed."""
+        """`cursors` names every reader whose data must be kept until it has passed, `yielding` those whose data is kept
+        only while the journal has room.
+        """
         self.wakeup = Wakeup()
         """For `JournalReader(wakeup=...)` in this process: notified after each group."""
         self._settings = settings
@@ -81,6 +84,7 @@ class JournalWriter:
         self._log = SegmentLog(
             settings,
             cursors=cursors,
+            yielding=yielding,
             clock=clock,
             metrics=metrics,
             files=files or OsFiles(),

@@ -34,6 +34,7 @@ class Journal:
     clock: Clock = field(default_factory=ManualClock)
     registry: CollectorRegistry = field(default_factory=CollectorRegistry)
     cursors: Sequence[str] = ("evaluator",)
+    yielding: Sequence[str] = ()
     max_bytes: int = MAX_BYTES
     segment_bytes: int = SEGMENT_BYTES
     compression: Compression = "never"
@@ -58,6 +59,7 @@ class Journal:
         log = SegmentLog(
             self.settings,
             cursors=self.cursors,
+            yielding=self.yielding,
             clock=self.clock,
             metrics=self.metrics,
             files=self.files,
