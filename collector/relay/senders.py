@@ -1,11 +1,9 @@
-"""Which sender a destination needs."""
+"""Which sender a destination needs; only the client library of that one is loaded."""
 
 from __future__ import annotations
 
 from collector.clock import Clock, SystemClock
 from collector.relay.destination import Destination
-from collector.relay.grpc_sender import GrpcSender
-from collector.relay.http_sender import HttpSender
 from collector.relay.partial_success import OnRejected
 from collector.relay.sender import OtlpSender
 from collector.telemetry.records import Signal
@@ -21,7 +19,11 @@ def open_sender(
     clock = clock or SystemClock()
     on_rejected = on_rejected or _uncounted
     if destination.protocol == "grpc":
+        from collector.relay.grpc_sender import GrpcSender  # noqa: PLC0415 - see above
+
         return GrpcSender(destination, clock=clock, on_rejected=on_rejected)
+    from collector.relay.http_sender import HttpSender  # noqa: PLC0415 - see above
+
     return HttpSender(destination, clock=clock, on_rejected=on_rejected)
 
 

@@ -1,0 +1,49 @@
+"""`python -m adhere.run.role NAME [--config FILE]`: the collector or the evaluator, as the supervisor starts it.
+
+`adhere run --role NAME` ends here too. Apart from the command line, whose libraries neither process needs.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+# structlog's console renderer loads rich, for tracebacks that our log prints plainly: a third of the time to start.
+sys.modules.setdefault("rich", None)  # type: ignore[arg-type]  # None is how Python writes "not to be imported"
+
+from adhere.config import load_config  # noqa: E402 - after the line above, as all that follows
+from adhere.errors import UsageError  # noqa: E402
+from adhere.run.process import run_role  # noqa: E402
+from adhere.run.supervisor import UNFIT  # noqa: E402
+
+
+def run_named(name: str, *, config: Path | None) -> int:
+    """Until asked to end; the exit code. Loads only what this process needs."""
+    try:
+        loaded = load_config(config)
+    except UsageError as err:
+        for line in str(err).splitlines():
+            sys.stderr.write(f"Error: {line}\n")
+        return UNFIT
+    if name == "collector":
+        from adhere.run.collector import run_collector  # noqa: PLC0415 - one of the two
+
+        return run_role(run_collector, loaded, name=name)
+    from adhere.run.evaluator import run_evaluator  # noqa: PLC0415 - same
+
+    return run_role(run_evaluator, loaded, name=name)
+
+
+def main(arguments: list[str]) -> int:
+    match arguments:
+        case ["collector" | "evaluator" as name]:
+            return run_named(name, config=None)
+        case ["collector" | "evaluator" as name, "--config", path]:
+            return run_named(name, config=Path(path))
+        case _:
+            sys.stderr.write("Error: Give collector or evaluator, and --config FILE; people use `adhere run`.\n")
+            return UNFIT
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
