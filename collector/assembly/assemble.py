@@ -165,7 +165,7 @@ def _system(calls: Sequence[Node], nodes: Sequence[Node]) -> str | None:
     if not prompts:
         for node in nodes:
             text = system_of(node.operation) if node.kind in AGENT_LIKE else node.operation.system_instructions
-            if text and not node.is_internal:
+            if text and not node.is_internal and node.nearest((OperationKind.TOOL,)) is None:
                 prompts.setdefault(node.agent_name, text)
     return "\n\n".join(dict.fromkeys(prompts.values())) or None
 

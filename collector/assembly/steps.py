@@ -232,13 +232,20 @@ def _output(draft: Draft) -> tuple[str | None, TextItem | None]:
         if item is not None:
             return item.text, item
         item = next((t for t in reversed(candidates) if contains(draft.answer, t.text) and len(t.text) > 1), None)
-        if item is not None and (decode_container(draft.answer) is not None or is_printed_object(draft.answer)):
+        is_state = decode_container(draft.answer) is not None or is_printed_object(draft.answer)
+        if item is not None and (is_state or _is_all_that_was_said(draft.answer, texts, item)):
             return item.text, item
         return draft.answer, item
     calls = [index for index, item in enumerate(draft.items.items) if isinstance(item, CallItem)]
     last_call = calls[-1] if calls else -1
     after = [t for t in candidates if draft.items.items.index(t) > last_call]
     return (after[-1].text, after[-1]) if after else (None, None)
+
+
+def _is_all_that_was_said(answer: str, texts: Sequence[TextItem], last: TextItem) -> bool:
+    """A streamed answer may be recorded with what was said before each tool call; those are steps."""
+    said = [text.text for text in texts[: texts.index(last) + 1]]
+    return len(said) > 1 and "".join("".join(said).split()) == "".join(answer.split())
 
 
 def _is_step(item: Item, said: TextItem | None) -> bool:

@@ -19,6 +19,7 @@ from collector.messages.fold import fold, says_anything
 from collector.operation import Operation, OperationKind
 
 AGENT_LIKE = frozenset({OperationKind.AGENT, OperationKind.WORKFLOW})
+_TWIN_KINDS = frozenset({OperationKind.MODEL_CALL, OperationKind.TOOL})
 
 
 class Node:
@@ -95,6 +96,7 @@ def build_forest(operations: Iterable[Operation]) -> list[Node]:
         if node.parent is not None:
             node.parent.children.append(node)
     _fold_nested(nodes)
+    _fold_twins(nodes)
     _fold_parallel(nodes)
     return nodes
 
@@ -140,6 +142,45 @@ def _fold_nested(nodes: Sequence[Node]) -> None:
             _absorb(above, node)
 
 
+def _fold_twins(nodes: Sequence[Node]) -> None:
+    """One request that two instrumentations traced side by side: agents that made the same call, and its tools."""
+    seen: dict[tuple[str | None, str], list[Node]] = defaultdict(list)
+    for node in nodes:
+        operation = node.operation
+        identity = operation.response_id if node.kind is OperationKind.MODEL_CALL else operation.call_id
+        if not identity or node.kind not in _TWIN_KINDS or node.is_duplicate:
+            continue
+        twins = seen[(operation.service, identity)]
+        for twin in twins:
+            if node.kind is twin.kind and node.operation.scope != twin.operation.scope and _overlap(node, twin):
+                _fold_agents_of(node, twin)
+                if node.kind is OperationKind.TOOL and _same_tool(node.operation, twin.operation):
+                    _absorb(twin, node)
+                break
+        if not node.is_duplicate:
+            twins.append(node)
+
+
+def _fold_agents_of(node: Node, twin: Node) -> None:
+    """The outermost agents around the one call that are not around the other."""
+    one = [above for above in node.ancestors() if above.kind in AGENT_LIKE and not above.is_duplicate][::-1]
+    two = [above for above in twin.ancestors() if above.kind in AGENT_LIKE and not above.is_duplicate][::-1]
+    while one and two and one[0] is two[0]:
+        del one[0], two[0]
+    if one and two and one[0].operation.scope != two[0].operation.scope and _overlap(one[0], two[0]):
+        keeper, copy = sorted((one[0], two[0]), key=lambda above: (not _says_more(above), above.order))
+        _absorb(keeper, copy)
+
+
+def _says_more(node: Node) -> bool:
+    return node.operation.input is not None and says_anything(node.operation.output)
+
+
+def _overlap(one: Node, two: Node) -> bool:
+    first, second = one.operation, two.operation
+    return first.start_ns <= second.end_ns and second.start_ns <= first.end_ns
+
+
 def _fold_parallel(nodes: Sequence[Node]) -> None:
     by_response: dict[tuple[str | None, str], list[Node]] = defaultdict(list)
     by_content: dict[tuple[str | None, bytes], list[Node]] = defaultdict(list)
@@ -158,7 +199,7 @@ def _fold_parallel(nodes: Sequence[Node]) -> None:
 def _fold_into(known: list[Node], node: Node, *, other_scope: bool) -> None:
     for other in known:
         one, two = other.operation, node.operation
-        overlaps = one.start_ns <= two.end_ns and two.start_ns <= one.end_ns
+        overlaps = _overlap(other, node)
         scopes = {one.scope, *(duplicate.operation.scope for duplicate in other.duplicates)}
         if not overlaps or (other_scope and two.scope in scopes):
             continue

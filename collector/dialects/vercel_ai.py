@@ -6,6 +6,7 @@ together. The text is what was said after them.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from collector.messages.decoder import MessageDecoder
@@ -27,19 +28,23 @@ def sniffs_span(span: Span) -> bool:
 
 def read_span(span: Span, decoder: MessageDecoder) -> Operation:
     said = decoder.read_messages(span.attributes.get(_OUTPUT))
-    told = tuple(message for whole in said for message in _in_order(whole))
+    reasons = span.attributes.get("gen_ai.response.finish_reasons")
+    has_finished = isinstance(reasons, Sequence) and "stop" in reasons
+    told = tuple(message for whole in said for message in _in_order(whole, has_finished=has_finished))
     return replace(span_frame(span, dialect=NAME, kind=kind_of(span.attributes)), output=told)
 
 
-def _in_order(message: Message) -> tuple[Message, ...]:
-    """Calls, results, text; as it is where a call is still to be answered."""
+def _in_order(message: Message, *, has_finished: bool) -> tuple[Message, ...]:
+    """Calls, results, text; as it is where a call is still to be answered. One that failed has no result."""
     calls = tuple(part for part in message.parts if isinstance(part, ToolCallPart))
     results = tuple(part for part in message.parts if isinstance(part, ToolResultPart))
     texts = tuple(part for part in message.parts if isinstance(part, TextPart))
     answered = {part.call_id for part in results}
-    if message.role is not Role.ASSISTANT or not calls or any(call.call_id not in answered for call in calls):
+    is_open = not has_finished and any(call.call_id not in answered for call in calls)
+    if message.role is not Role.ASSISTANT or not calls or is_open:
         return (message,)
     rest = tuple(part for part in message.parts if not isinstance(part, (TextPart, ToolCallPart, ToolResultPart)))
-    asked = with_digest(replace(message, parts=(*rest, *calls)))
-    given = with_digest(Message(role=Role.TOOL, parts=results))
-    return (asked, given, with_digest(replace(message, parts=texts))) if texts else (asked, given)
+    found = [replace(message, parts=(*rest, *calls))]
+    found += [Message(role=Role.TOOL, parts=results)] if results else []
+    found += [replace(message, parts=texts)] if texts else []
+    return tuple(with_digest(part) for part in found)

@@ -98,7 +98,7 @@ def _request(attributes: Mapping[str, Any], decoder: MessageDecoder) -> dict[str
             sent = decoder.read_items([{"role": "user", "content": text}], default=Role.USER)
         sent = replace(sent, gaps=(*sent.gaps, GapKind.TRUNCATED)) if was_cut else sent
         system = system_of(found) if isinstance(found, Mapping) else None
-    given = _answer(attributes, decoder)
+    given = _answer(attributes, decoder, is_last=True)
     return {
         "input": sent.chain,
         "output": given.messages,
@@ -107,20 +107,19 @@ def _request(attributes: Mapping[str, Any], decoder: MessageDecoder) -> dict[str
     }
 
 
-def _answer(attributes: Mapping[str, Any], decoder: MessageDecoder) -> Decoded:
+def _answer(attributes: Mapping[str, Any], decoder: MessageDecoder, *, is_last: bool = False) -> Decoded:
+    """One message; `is_last`: the text is the request's last word, also where it ended with calls."""
     calls, was_cut = decode_or_mend(first(attributes, *_CALLED))
     reasoning = as_str(attributes.get("ai.response.reasoning"))
     files, _ = decode_or_mend(attributes.get("ai.response.files"))
+    asked = [{**call, "type": "tool-call"} for call in _objects(calls)]
     content: list[Any] = [{"type": "reasoning", "text": reasoning}] if reasoning else []
     text = as_str(first(attributes, *_TEXT))
     content += [{"type": "text", "text": text}] if text else []
     content += [{**file, "type": "file", "data": None} for file in _objects(files)]
-    content += [{**call, "type": "tool-call"} for call in _objects(calls)]
-    found = (
-        decoder.read_items([{"role": "assistant", "content": content}], default=Role.ASSISTANT)
-        if content
-        else Decoded()
-    )
+    contents = [asked, content] if is_last else [[*content, *asked]]
+    messages = [{"role": "assistant", "content": parts} for parts in contents if parts]
+    found = decoder.read_items(messages, default=Role.ASSISTANT) if messages else Decoded()
     return replace(found, gaps=(*found.gaps, GapKind.TRUNCATED)) if was_cut else found
 
 
