@@ -38,7 +38,11 @@ def run(
     loaded = load_config(config)
     check_plan(loaded)
     if role is RoleName.ALL:
-        command = [sys.executable, "-P", "-m", "adhere.run.supervise", f"{loaded.shutdown_s:g}"]
+        from adhere.run.role_lock import check_free  # noqa: PLC0415 - same
+
+        # The children take the locks; asked here as well, it is one sentence from one process.
+        check_free(loaded.data_dir, RoleName.COLLECTOR, RoleName.EVALUATOR)
+        command = [sys.executable, "-P", "-m", "adhere.run.supervise", "--shutdown-s", f"{loaded.shutdown_s:g}"]
         # The supervisor takes this process's place, so that what validation loaded is given back.
         os.execv(sys.executable, [*command, *(["--config", str(config)] if config else [])])  # noqa: S606 - no shell
     from adhere.run.role import run_named  # noqa: PLC0415 - same

@@ -25,8 +25,9 @@ from adhere.run.lifetime import Lifetime
 from adhere.run.loop_lag import measure_loop_lag
 from adhere.run.peer_metrics import PeerMetrics
 from adhere.run.relaying import KeptRelay
+from adhere.run.role_lock import RoleLock
 from adhere.run.stopping import Steps
-from collector.clock import SystemClock
+from collector.clock import Clock, SystemClock
 from collector.errors import PermanentError
 from collector.journal.metrics import JournalMetrics
 from collector.journal.writer import JournalWriter
@@ -45,6 +46,11 @@ async def run_collector(config: Config, lifetime: Lifetime) -> None:
     clock = SystemClock()
     data = DataDir(config.data_dir)
     data.create()
+    with RoleLock(data.path, "collector"):
+        await _run(config, lifetime, data, clock=clock)
+
+
+async def _run(config: Config, lifetime: Lifetime, data: DataDir, *, clock: Clock) -> None:
     stopping = Steps(clock)
     registry = CollectorRegistry()
     ProcessCollector(registry=registry)
@@ -79,6 +85,7 @@ async def run_collector(config: Config, lifetime: Lifetime) -> None:
         stopping.add("peer metrics", lambda _: peer.close())
         await _start("journal", str(data.journal), journal.start)
         stopping.add("journal", lambda left_s: journal.close(deadline_s=left_s))
+        data.clear_addresses()  # a killed one left its own behind
         relay_metrics = RelayMetrics(registry)
         for destination, relay in zip(destinations, config.relay, strict=True):
             kept = KeptRelay(

@@ -22,16 +22,17 @@ from adhere.run.data_dir import DataDir
 from adhere.run.handing_over import HandOver
 from adhere.run.lifetime import Lifetime
 from adhere.run.loop_lag import measure_loop_lag
+from adhere.run.role_lock import RoleLock
 from adhere.run.stopping import Steps
 from collector.clock import Clock, SystemClock
 from collector.errors import PermanentError
 from collector.journal.metrics import JournalMetrics
 from collector.journal.reader import JournalReader
 from collector.live.metrics import LiveMetrics
+from collector.live.schema import NewerStateError
 from collector.live.standard import StandardReconstruction
 from collector.live.tail import JournalTail
 from collector.live.tracker import ConversationTracker
-from evaluators.errors import EvaluatorConfigError
 from evaluators.judge.judge import Judge
 from evaluators.judge.metrics import JudgeMetrics
 from evaluators.pipeline.pipeline import JudgingPipeline
@@ -50,20 +51,22 @@ log = structlog.get_logger(__name__)
 
 
 async def run_evaluator(config: Config, lifetime: Lifetime) -> None:
-    stopping = Steps(SystemClock())
-    try:
-        await _run(config, lifetime, stopping)
-    except (EvaluatorConfigError, PermanentError) as err:
-        raise UsageError(str(err)) from err
-    finally:
-        await stopping.run(config.shutdown_s)
-
-
-async def _run(config: Config, lifetime: Lifetime, stopping: Steps) -> None:
-    clock = SystemClock()
-    rng = random.SystemRandom()
     data = DataDir(config.data_dir)
     data.create()
+    with RoleLock(data.path, "evaluator"):
+        stopping = Steps(SystemClock())
+        try:
+            await _run(config, lifetime, data, stopping)
+        except (PermanentError, NewerStateError) as err:
+            # A file of a newer release, an option that cannot work: starting again would not help.
+            raise UsageError(str(err)) from err
+        finally:
+            await stopping.run(config.shutdown_s)
+
+
+async def _run(config: Config, lifetime: Lifetime, data: DataDir, stopping: Steps) -> None:
+    clock = SystemClock()
+    rng = random.SystemRandom()
     registry, journal_registry = CollectorRegistry(), CollectorRegistry()
     ProcessCollector(registry=journal_registry)
     await _serve_metrics(data, registry, journal_registry, clock=clock, stopping=stopping)

@@ -1,4 +1,8 @@
-"""When this process should end: on SIGTERM or SIGINT, or when the supervisor that started it is gone."""
+"""When this process should end: on SIGTERM or SIGINT, or when the supervisor that started it is gone.
+
+A second signal ends a process at once. Not one that is supervised: a terminal or an init system may signal it beside
+its supervisor, which would look like haste, and it is the supervisor that kills where haste is wanted.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +13,10 @@ import sys
 
 
 class Lifetime:
-    """`await ended()` returns when the process is asked to drain; a second signal ends the process at once."""
+    """`await ended()` returns when the process is asked to drain."""
 
     def __init__(self) -> None:
+        self._supervised = os.environ.get("ADHERE_SUPERVISED") == "1"
         self._event = asyncio.Event()
         self._watching_stdin = False
 
@@ -19,7 +24,7 @@ class Lifetime:
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self._on_signal)
-        if os.environ.get("ADHERE_SUPERVISED") == "1":
+        if self._supervised:
             loop.add_reader(sys.stdin.fileno(), self._on_stdin)
             self._watching_stdin = True
 
@@ -33,7 +38,7 @@ class Lifetime:
         await self._event.wait()
 
     def _on_signal(self) -> None:
-        if self._event.is_set():
+        if self._event.is_set() and not self._supervised:
             # Everything acknowledged is on disk, so a hurried end loses nothing.
             os._exit(1)
         self._event.set()

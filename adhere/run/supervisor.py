@@ -4,7 +4,8 @@ A crash of one never touches the other. A child that ends with exit code 2 found
 (a port taken, a folder not writable): starting it again would not help, so everything ends with that code. The first
 SIGTERM or SIGINT asks the children to drain; a second one, or the end of the grace period, kills them: what they
 acknowledged is on disk. Children hold the read end of a pipe as standard input and drain by themselves when it closes,
-so that none outlives a killed supervisor.
+so that none outlives a killed supervisor. They are in process groups of their own: what a terminal sends to the
+supervisor's group reaches them through the supervisor only.
 
 Imports the standard library only, since this process does nothing else and should weigh nothing.
 """
@@ -80,7 +81,10 @@ class Supervisor:
         while not self._stop.is_set():
             started = time.monotonic()
             process = await asyncio.create_subprocess_exec(
-                *command, stdin=asyncio.subprocess.PIPE, env={**os.environ, "ADHERE_SUPERVISED": "1"}
+                *command,
+                stdin=asyncio.subprocess.PIPE,
+                env={**os.environ, "ADHERE_SUPERVISED": "1"},
+                process_group=0,
             )
             self.processes[name] = process
             code = await self._ended(process)
@@ -109,7 +113,8 @@ class Supervisor:
             if not exited.done():
                 _signal(process, signal.SIGKILL)
             code = await exited
-            if self._stop.is_set() and self._code == 0 and code not in {0, UNFIT}:
+            # A child that is still loading ends by the signal itself; nothing is open then.
+            if self._stop.is_set() and self._code == 0 and code not in {0, UNFIT, -signal.SIGTERM}:
                 self._code = 1
             return code
         finally:
