@@ -13,6 +13,7 @@ import structlog
 
 from collector.errors import MalformedRequestError
 from collector.journal.protocol import JournalRecord
+from collector.live.candidates import CandidateFilter
 from collector.live.metrics import LiveMetrics
 from collector.live.pending import Pending, RawSpan
 from collector.live.reconstruction import Reconstruction
@@ -28,7 +29,6 @@ _OWN_SCOPE = "adhere"
 _INTERNAL = "adhere.internal"
 _END_EVENT = "session.end"
 _END_MARK = "adhere.conversation.end"
-_END_BYTES = (_END_EVENT.encode(), _END_MARK.encode())
 _ENDED_ID_KEYS = ("gen_ai.conversation.id", "session.id")
 
 
@@ -47,6 +47,8 @@ class Intake:
 class RecordReader:
     def __init__(self, reconstruction: Reconstruction, metrics: LiveMetrics) -> None:
         self._reconstruction = reconstruction
+        # A mark of a conversation's end names the conversation, which is a marker itself.
+        self._candidates = CandidateFilter(reconstruction.markers())
         self._metrics = metrics
 
     def read(self, record: JournalRecord) -> Intake:
@@ -90,37 +92,37 @@ class RecordReader:
         return found
 
     def _spans(self, body: bytes, intake: Intake) -> None:
-        is_candidate = self._reconstruction.is_candidate
-        others: set[int] = set()
-        index = -1
-
-        def wanted(raw: bytes) -> bool:
-            nonlocal index
-            index += 1
-            if is_candidate(raw) or _END_BYTES[1] in raw:
-                return True
-            others.add(index)
-            return False
-
-        for span in iter_spans(body, wanted=wanted):
-            self._span(span, intake)
-        if others:
-            _collect_others(body, others, intake)
+        flags: list[bool] = []
+        for group in split(Signal.TRACES, body).groups:
+            for scope_group in group.scopes:
+                items = list(scope_group.items)
+                found = self._candidates.flags(items)
+                flags += found
+                for raw, is_candidate in zip(items, found, strict=True):
+                    if not is_candidate:
+                        self._wait(RawSpan(group.resource, scope_group.scope, raw), intake)
+        if any(flags):
+            wanted = iter(flags)
+            for span in iter_spans(body, wanted=lambda _: next(wanted)):
+                self._span(span, intake)
 
     def _logs(self, body: bytes, intake: Intake) -> None:
-        is_candidate = self._reconstruction.is_candidate
-        unrelated = 0
+        flags: list[bool] = []
+        for group in split(Signal.LOGS, body).groups:
+            for scope_group in group.scopes:
+                flags += self._candidates.flags(list(scope_group.items))
+        self._metrics.items.labels("unrelated").inc(flags.count(False))
+        if any(flags):
+            wanted = iter(flags)
+            for record in iter_logs(body, wanted=lambda _: next(wanted)):
+                self._log(record, intake)
 
-        def wanted(raw: bytes) -> bool:
-            nonlocal unrelated
-            if is_candidate(raw) or _END_BYTES[0] in raw or _END_BYTES[1] in raw:
-                return True
-            unrelated += 1
-            return False
-
-        for record in iter_logs(body, wanted=wanted):
-            self._log(record, intake)
-        self._metrics.items.labels("unrelated").inc(unrelated)
+    def _wait(self, span: RawSpan, intake: Intake) -> None:
+        trace = _trace_of(span.span)
+        if trace:
+            intake.waiting.setdefault(trace, []).append(span)
+        else:
+            self._metrics.items.labels("unrelated").inc()
 
     def _span(self, span: Span, intake: Intake) -> None:
         if _is_own(span):
@@ -162,21 +164,6 @@ class RecordReader:
         intake.malformed = f"Reading a {where} failed ({type(err).__name__})."
         self._metrics.failures.labels(where).inc()
         self._metrics.items.labels("unreadable").inc()
-
-
-def _collect_others(body: bytes, others: set[int], intake: Intake) -> None:
-    index = -1
-    waiting = intake.waiting
-    for group in split(Signal.TRACES, body).groups:
-        resource = group.resource
-        for scope_group in group.scopes:
-            scope = scope_group.scope
-            for raw in scope_group.items:
-                index += 1
-                if index in others:
-                    trace = _trace_of(raw)
-                    if trace:
-                        waiting.setdefault(trace, []).append(RawSpan(resource, scope, raw))
 
 
 def _trace_of(raw: bytes) -> str:

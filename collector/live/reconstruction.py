@@ -27,8 +27,8 @@ class TraceKeys:
 
 
 class Reconstruction(Protocol):
-    def is_candidate(self, raw: bytes) -> bool:
-        """Whether an item's protobuf bytes may hold GenAI telemetry; wrong only by saying yes too often."""
+    def markers(self) -> Sequence[bytes]:
+        """Byte strings of which at least one is in any serialised span or log record that says anything."""
 
     def read_span(self, span: Span) -> Operation | None: ...
 
