@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from collector.model import JsonValue, ToolCallStep, ToolResultStep, Turn
 from evaluators.transcript.places import call_text, result_text
@@ -50,6 +50,8 @@ class Call:
     number: int
     """Index of the step within its turn."""
     order: int
+    position: int
+    """Among the calls of the conversation."""
     result: Result | None
     """None: nobody sent one."""
 
@@ -108,7 +110,7 @@ def timeline_of(unit: Unit) -> Timeline:
         pairs = _pairs(turn, found)
         for number, step in enumerate(turn.steps):
             if isinstance(step, ToolCallStep):
-                calls.append(Call(step, turn, number, order + number, pairs.get(number)))
+                calls.append(Call(step, turn, number, order + number, len(calls), pairs.get(number)))
         order += len(turn.steps)
     _pair_across_turns(calls, results)
     return Timeline(unit, tuple(calls), tuple(results))
@@ -143,7 +145,7 @@ def _pair_across_turns(calls: list[Call], results: list[Result]) -> None:
     for position, call in enumerate(calls):
         result = late.get(call.step.call_id) if call.result is None and call.step.call_id is not None else None
         if result is not None and result.order > call.order:
-            calls[position] = Call(call.step, call.turn, call.number, call.order, result)
+            calls[position] = replace(call, result=result)
 
 
 def parsed(value: JsonValue) -> JsonValue:

@@ -86,51 +86,62 @@ class ClaimWithoutCall:
 
     def check(self, timeline: Timeline) -> Finding:
         tools = [tool.name for tool in timeline.unit.conversation.tool_definitions]
+        claims = _Claims(self._finder)
         breaches: list[Breach] = []
         unknown: list[str] = []
         seen = 0
         for turn in timeline.judged_turns:
-            for claim in self._finder.claims(turn.output or ""):
+            for claim in claims.of(turn):
                 seen += 1
-                if not self._is_unbacked(timeline, turn, claim):
+                if not _is_unbacked(timeline, turn, claim, claims):
                     continue
                 if not tools:
                     unknown.append("Which tools the agent has is not in the telemetry.")
                 elif not shares_word(tools, claim.action.tool_words):
                     continue
-                elif self._may_be_hidden(timeline, turn):
+                elif _may_be_hidden(timeline, turn):
                     unknown.append(f"Calls before the claim in turn {turn.index} may be missing from the telemetry.")
                 else:
-                    breaches.append(self._breach(turn, claim, tools))
+                    breaches.append(_breach(turn, claim, tools))
         return concluded(breaches=breaches, seen=seen, unknown=unknown)
 
-    def _is_unbacked(self, timeline: Timeline, turn: Turn, claim: Claim) -> bool:
-        for call in timeline.calls:
-            if call.turn.index > turn.index:
-                break
-            words = name_words(call.name)
-            if words & claim.action.tool_words or words & _ANYTHING:
-                return False
-            if call.turn is turn and not words & _READING:
-                return False
-        return not any(
-            earlier.action is claim.action
-            for other in timeline.turns
-            if other.index < turn.index
-            for earlier in self._finder.claims(other.output or "")
-        )
 
-    def _may_be_hidden(self, timeline: Timeline, turn: Turn) -> bool:
-        hiding = NOT_SEEN | {GapKind.ORPHAN_RESULT, GapKind.SPANS_MISSING}
-        handed_over = any(
-            isinstance(step, HandoffStep)
-            for other in timeline.turns
-            if other.index <= turn.index
-            for step in other.steps
-        )
-        return handed_over or bool(hiding & gaps_up_to(timeline, turn))
+class _Claims:
+    """Claims by turn and words by tool, each read once."""
 
-    def _breach(self, turn: Turn, claim: Claim, tools: list[str]) -> Breach:
-        fitting = [tool for tool in tools if name_words(tool) & claim.action.tool_words]
-        reason = f"Turn {turn.index} says that it was done, and {' or '.join(fitting)} was never called."
-        return Breach(reason, (Evidence(turn.index, None, claim.sentence, turn.span_id),))
+    def __init__(self, finder: ClaimFinder) -> None:
+        self._finder = finder
+        self._known: dict[int, list[Claim]] = {}
+        self._words: dict[str, frozenset[str]] = {}
+
+    def of(self, turn: Turn) -> list[Claim]:
+        if turn.index not in self._known:
+            self._known[turn.index] = list(self._finder.claims(turn.output or ""))
+        return self._known[turn.index]
+
+    def words_of(self, tool: str) -> frozenset[str]:
+        return self._words.get(tool) or self._words.setdefault(tool, name_words(tool))
+
+
+def _is_unbacked(timeline: Timeline, turn: Turn, claim: Claim, claims: _Claims) -> bool:
+    for call in timeline.calls:
+        if call.turn.index > turn.index:
+            break
+        words = claims.words_of(call.name)
+        if words & claim.action.tool_words or words & _ANYTHING or (call.turn is turn and not words & _READING):
+            return False
+    earlier = [other for other in timeline.turns if other.index < turn.index]
+    return not any(said.action is claim.action for other in earlier for said in claims.of(other))
+
+
+def _may_be_hidden(timeline: Timeline, turn: Turn) -> bool:
+    hiding = NOT_SEEN | {GapKind.ORPHAN_RESULT, GapKind.SPANS_MISSING}
+    earlier = [other for other in timeline.turns if other.index <= turn.index]
+    handed_over = any(isinstance(step, HandoffStep) for other in earlier for step in other.steps)
+    return handed_over or bool(hiding & gaps_up_to(timeline, turn))
+
+
+def _breach(turn: Turn, claim: Claim, tools: list[str]) -> Breach:
+    fitting = [tool for tool in tools if name_words(tool) & claim.action.tool_words]
+    reason = f"Turn {turn.index} says that it was done, and {' or '.join(fitting)} was never called."
+    return Breach(reason, (Evidence(turn.index, None, claim.sentence, turn.span_id),))

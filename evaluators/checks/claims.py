@@ -94,18 +94,25 @@ class ClaimFinder:
         if not actions or _DRAFT.search(text) is not None:
             return
         for sentence in _sentences(text):
-            for action in actions:
+            lower = sentence.casefold()
+            for action, forms in actions.items():
+                if not any(form in lower for form in forms):
+                    continue
                 found = patterns[action.name].search(sentence)
                 if found is not None and _is_plain(sentence, found):
                     yield Claim(action, sentence.strip())
 
-    def _actions_named(self, text: str) -> list[Action]:
-        """Actions whose done form stands in the text: looked up word by word, since most answers hold none."""
+    def _actions_named(self, text: str) -> dict[Action, list[str]]:
+        """Actions whose done form stands in the text, with the forms: most answers hold none."""
         lower = text.casefold()
         forms = [word for word in set(_WORD.findall(lower)) if word in self._by_form]
-        if self._unspaced and _UNSPACED.search(lower):
+        if _UNSPACED.search(lower):
             forms += [form for form in self._unspaced if form in lower]
-        return list(dict.fromkeys(action for form in sorted(forms) for action in self._by_form[form]))
+        named: dict[Action, list[str]] = {}
+        for form in sorted(forms):
+            for action in self._by_form[form]:
+                named.setdefault(action, []).append(form)
+        return named
 
 
 def _pattern(action: Action, frames: Mapping[str, str]) -> re.Pattern[str]:

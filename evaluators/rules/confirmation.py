@@ -7,13 +7,14 @@ arguments, so that the user was told what would be done. Whether the user's word
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass
 from itertools import pairwise
 
 from collector.model import GapKind, JsonValue, MessageStep, Turn
 from evaluators.finding import Breach, Finding, concluded
 from evaluators.rules.conditions import Condition, at_path, words
-from evaluators.rules.mentions import Haystack, read
+from evaluators.rules.mentions import Reading, mentions, read
 from evaluators.rules.rule import subjects
 from evaluators.rules.tools import Tools
 from evaluators.timeline import Call, Timeline
@@ -35,21 +36,26 @@ class Confirmed:
 
     def check(self, timeline: Timeline) -> Finding:
         found, unknown = subjects(timeline, self.tools, self.where)
+        actions = [call.turn.index for call in timeline.calls if self.tools.match(call.name) and not call.failed]
+        readings: dict[str, Reading] = {}
         breaches: list[Breach] = []
         for call in found:
-            confirmed = self._is_confirmed(timeline, call)
+            # A confirmation is good for one turn of action only: what was said before the last action is used up.
+            earlier = bisect_left(actions, call.turn.index)
+            since = actions[earlier - 1] if earlier else -1
+            turns = [turn for turn in timeline.turns if since <= turn.index <= call.turn.index]
+            confirmed = self._is_confirmed(turns, call, readings)
             if confirmed is None:
                 unknown.append(f"What was said before {call.name} ({call.place}) is not in the telemetry.")
             elif not confirmed:
                 breaches.append(self._breach(call))
         return concluded(breaches=breaches, seen=len(found), unknown=unknown)
 
-    def _is_confirmed(self, timeline: Timeline, call: Call) -> bool | None:
-        turns = [turn for turn in timeline.turns if self._last_action(timeline, call) <= turn.index <= call.turn.index]
+    def _is_confirmed(self, turns: list[Turn], call: Call, readings: dict[str, Reading]) -> bool | None:
         if any(_UNSEEN.intersection(turn.gaps) for turn in turns):
             return None
         answers = [
-            self._proposes(proposal, call)
+            self._proposes(proposal, call, readings)
             for proposal, reply in pairwise(turns)
             if reply.user_input is not None or _is_silent(reply)
         ]
@@ -57,26 +63,17 @@ class Confirmed:
             return True
         return None if None in answers or any(_is_silent(turn) for turn in turns) else False
 
-    def _last_action(self, timeline: Timeline, call: Call) -> int:
-        """The turn of the last such action before: a confirmation is good for one turn of action only."""
-        earlier = [
-            other.turn.index
-            for other in timeline.calls
-            if self.tools.match(other.name) and other.turn.index < call.turn.index and not other.failed
-        ]
-        return max(earlier, default=-1)
-
-    def _proposes(self, turn: Turn, call: Call) -> bool | None:
+    def _proposes(self, turn: Turn, call: Call, readings: dict[str, Reading]) -> bool | None:
         said = [turn.output or "", *(step.text for step in turn.steps if isinstance(step, MessageStep))]
         if not any(said):
             return None if _is_silent(turn) or GapKind.OUTPUT_MISSING in turn.gaps else False
         if not self.mention:
             return True
-        told = Haystack(map(read, said))
+        told = [readings.get(text) or readings.setdefault(text, read(text)) for text in said]
         values: list[JsonValue] = [value for name in self.mention for value in at_path(call.arguments, name)]
         if not values and call.step.arguments is None:
             return None
-        return all(told.holds(value) for value in values)
+        return all(mentions(told, value) for value in values)
 
     def _breach(self, call: Call) -> Breach:
         wanted = f" that states its {' and '.join(self.mention)}" if self.mention else ""

@@ -17,6 +17,9 @@ from evaluators.timeline import leaves
 
 _NUMBER = re.compile(r"\d+(?:[.,'\u2019\u00a0\u202f ]\d+)*")
 _NOT_WORD = re.compile(r"[\W_]+")
+_ASCII_NOT_WORD = {code: None for code in range(128) if not chr(code).isalnum()}
+_NOT_DIGIT = re.compile(r"\D")
+_MAX_DIGITS = 300
 _MAX_CHARS = 200_000
 
 
@@ -29,39 +32,67 @@ class Reading:
 
 
 def read(text: str) -> Reading:
-    plain = unicodedata.normalize("NFKC", text[:_MAX_CHARS]).casefold()
+    plain = _plain(text[:_MAX_CHARS])
     numbers = {reading for token in _NUMBER.findall(plain) for reading in _readings(token)}
     return Reading(_squeezed(plain), frozenset(numbers))
 
 
-class Haystack:
-    def __init__(self, readings: Iterable[Reading]) -> None:
-        self._readings = list(readings)
+def mentions(readings: Iterable[Reading], value: JsonValue) -> bool:
+    """All single values of it, each in any of the texts."""
+    book = Book()
+    for reading in readings:
+        book.add(reading)
+    return book.holds(value)
 
-    def holds(self, value: JsonValue) -> bool:
-        """All single values of it."""
-        return all(self._holds(leaf) for leaf in leaves(value))
 
-    def _holds(self, value: JsonValue) -> bool:
+class Book:
+    """Texts one after the other, so that one search tells whether and how early a value stands there."""
+
+    def __init__(self) -> None:
+        self._pages: list[str] = []
+        self._joined = ""
+        self._numbers: dict[float, int] = {}
+
+    @property
+    def length(self) -> int:
+        """Number of texts so far."""
+        return len(self._pages)
+
+    def add(self, reading: Reading) -> None:
+        for found in reading.numbers:
+            self._numbers.setdefault(found, len(self._pages))
+        self._pages.append(reading.squeezed)
+        self._joined = ""
+
+    def holds(self, value: JsonValue, *, first: int | None = None) -> bool:
+        """All single values of it, in the `first` so many texts."""
+        limit = self.length if first is None else first
+        return all(self._first_page(leaf) < limit for leaf in leaves(value))
+
+    def _first_page(self, value: JsonValue) -> int:
         if isinstance(value, bool):
-            return True  # A yes or no has no form of its own to look for.
+            return -1  # A yes or no has no form of its own to look for.
         wanted = number(value)
-        if wanted is not None and any(abs(wanted) in reading.numbers for reading in self._readings):
-            return True
-        needle = _squeezed(unicodedata.normalize("NFKC", str(value)).casefold())
-        return any(needle in reading.squeezed for reading in self._readings)
+        by_number = self.length if wanted is None else self._numbers.get(abs(wanted), self.length)
+        if not self._joined:
+            self._joined = "\n".join(self._pages)
+        found = self._joined.find(_squeezed(_plain(str(value))))
+        return by_number if found < 0 else min(by_number, self._joined.count("\n", 0, found))
 
 
-def _squeezed(text: str) -> str:
-    return _NOT_WORD.sub("", text)
+def _plain(text: str) -> str:
+    return text.lower() if text.isascii() else unicodedata.normalize("NFKC", text).casefold()
+
+
+def _squeezed(plain: str) -> str:
+    return plain.translate(_ASCII_NOT_WORD) if plain.isascii() else _NOT_WORD.sub("", plain)
 
 
 def _readings(token: str) -> set[float]:
     """Every number that a token may be: "1,200" is 1200 or 1.2, and "3 4" is 3, 4 or 34."""
-    parts = re.split(r"\D", token)
-    found = {float(part) for part in parts if len(part) < 300}
-    whole = "".join(parts)
-    if len(whole) < 300:
-        found.add(float(whole))
-        found.add(float("".join(parts[:-1]) + "." + parts[-1]) if len(parts) > 1 else float(whole))
-    return found
+    if token.isdecimal():
+        return {float(token)}
+    parts = [part for part in _NOT_DIGIT.split(token) if part]
+    if sum(map(len, parts)) > _MAX_DIGITS:
+        return set()
+    return {*map(float, parts), float("".join(parts)), float("".join(parts[:-1]) + "." + parts[-1])}

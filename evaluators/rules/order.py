@@ -78,24 +78,37 @@ class Before:
         found, unknown = subjects(timeline, self.tools, self.where)
         breaches: list[Breach] = []
         for call in found:
-            earlier = list(self._earlier(timeline, call))
-            answers = [self.required.is_met_by(candidate, timeline, subject=call) for candidate in earlier]
-            if True in answers:
+            met = self._is_met(timeline, call)
+            if met:
                 continue
-            if None in answers:
+            if met is None:
                 unknown.append(
                     f"Whether {self.required} came before {call.name} ({call.place}) is not in the telemetry."
                 )
             elif self._may_be_unseen(timeline, call):
                 unknown.append(f"Steps before {call.name} ({call.place}) are not in the telemetry.")
             else:
-                breaches.append(self._breach(call, earlier))
+                breaches.append(self._breach(timeline, call))
         return concluded(breaches=breaches, seen=len(found), unknown=unknown)
 
+    def _is_met(self, timeline: Timeline, call: Call) -> bool | None:
+        unknown = False
+        for candidate in self._earlier(timeline, call):
+            met = self.required.is_met_by(candidate, timeline, subject=call)
+            if met:
+                return True
+            unknown = unknown or met is None
+        return None if unknown else False
+
     def _earlier(self, timeline: Timeline, subject: Call) -> Iterator[Call]:
-        """Calls that were answered, or at least not known to be unanswered, when the subject was made."""
-        for call in timeline.calls:
-            if call.order >= subject.order or (self.within == "turn" and call.turn is not subject.turn):
+        """Calls of the required tools that were answered, or at least not known to be unanswered, when the subject was
+        made; the latest first, since it is most often the one.
+        """
+        for position in range(subject.position - 1, -1, -1):
+            call = timeline.calls[position]
+            if self.within == "turn" and call.turn is not subject.turn:
+                return
+            if not self.required.tools.match(call.name):
                 continue
             if call.result is not None and call.result.order > subject.order:
                 continue
@@ -108,12 +121,11 @@ class Before:
             return bool(_UNSEEN.intersection(subject.turn.gaps))
         return any(turn.index <= subject.turn.index and _UNSEEN.intersection(turn.gaps) for turn in timeline.turns)
 
-    def _breach(self, call: Call, earlier: list[Call]) -> Breach:
-        near = [candidate for candidate in earlier if self.required.tools.match(candidate.name)]
+    def _breach(self, timeline: Timeline, call: Call) -> Breach:
+        last = next(self._earlier(timeline, call), None)
         reason = f"{call.name} ({call.place}) was called without {self.required} before it"
         evidence = [call.evidence()]
-        if near:
-            last = near[-1]
+        if last is not None:
             outcome = "failed" if last.failed else "does not meet that"
             reason += f"; the {last.name} before it ({last.place}) {outcome}"
             evidence.append(last.evidence() if last.result is None else last.result.evidence())
@@ -139,8 +151,9 @@ class After:
                 continue
             answers = [
                 self.required.is_met_by(candidate, timeline, subject=call)
-                for candidate in timeline.calls
-                if candidate.order > call.order and (self.within == "conversation" or candidate.turn is call.turn)
+                for candidate in timeline.calls[call.position + 1 :]
+                if self.required.tools.match(candidate.name)
+                and (self.within == "conversation" or candidate.turn is call.turn)
             ]
             if True in answers:
                 continue

@@ -8,13 +8,14 @@ cannot be worked out from anything, so an identifier that stands nowhere was mad
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from collector.model import GapKind, JsonValue, ToolResultStep
 from evaluators.finding import Breach, Finding, concluded
 from evaluators.rules.conditions import Condition, at_path, words
-from evaluators.rules.mentions import Haystack, Reading, read
+from evaluators.rules.mentions import Book, read
 from evaluators.rules.rule import subjects
 from evaluators.rules.tools import Tools
 from evaluators.timeline import Call, Timeline, leaves
@@ -56,14 +57,10 @@ class Provenance:
     def check(self, timeline: Timeline) -> Finding:
         found, unknown = subjects(timeline, self.tools, self.where)
         breaches: list[Breach] = []
-        readings: dict[str, Reading] = {}
+        book, pages = self._book(timeline) if found else (Book(), [])
         for call in found:
-            values = list(self._values(call))
-            if not values:
-                continue
-            texts = self._texts(timeline, call)
-            told = Haystack(readings.get(text) or readings.setdefault(text, read(text)) for text in texts)
-            missing = [(name, value) for name, value in values if not told.holds(value)]
+            before = bisect_left(pages, call.order)
+            missing = [(name, value) for name, value in self._values(call) if not book.holds(value, first=before)]
             if not missing:
                 continue
             if any(_BLIND.intersection(turn.gaps) for turn in timeline.turns if turn.index <= call.turn.index):
@@ -86,26 +83,37 @@ class Provenance:
                 if value is not None:
                     yield name, value
 
-    def _texts(self, timeline: Timeline, call: Call) -> Iterator[str]:
+    def _book(self, timeline: Timeline) -> tuple[Book, list[float]]:
+        """The sources in order, and for each the place in the order of steps after which it was known."""
+        book = Book()
+        pages: list[float] = []
+        for order, text in self._texts(timeline):
+            book.add(read(text))
+            pages.append(order)
+        return book, pages
+
+    def _texts(self, timeline: Timeline) -> Iterator[tuple[float, str]]:
         conversation = timeline.unit.conversation
         if "system" in self.sources and conversation.system_instructions:
-            yield conversation.system_instructions
+            yield -1, conversation.system_instructions
+        order = 0
         for turn in timeline.turns:
-            if turn.index > call.turn.index:
-                return
             if "user" in self.sources and turn.user_input:
-                yield turn.user_input
+                yield order - 0.5, turn.user_input
             for number, step in enumerate(turn.steps):
-                if turn is call.turn and number >= call.number:
-                    break
                 if isinstance(step, ToolResultStep) and self._is_source(step):
-                    yield value_text(step.result)
-            if "agent" in self.sources and turn.output and turn is not call.turn:
-                yield turn.output
+                    yield order + number, _said(step.result)
+            order += len(turn.steps)
+            if "agent" in self.sources and turn.output:
+                yield order - 0.5, turn.output
 
     def _is_source(self, step: ToolResultStep) -> bool:
         named = tuple(source.removeprefix("tool:") for source in self.sources if source.startswith("tool:"))
         return "tool" in self.sources or (bool(named) and step.name is not None and Tools(named).match(step.name))
+
+
+def _said(result: JsonValue) -> str:
+    return result if isinstance(result, str) else "\n".join(map(str, leaves(result)))
 
 
 def _source_words(source: str) -> str:

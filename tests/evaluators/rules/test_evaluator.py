@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from collector.model import GapKind
@@ -133,25 +131,6 @@ async def test_a_giant_conversation_is_read_off_the_event_loop():
     judgement = await evaluator.evaluate(turn_unit(builder.answer("Read.").build()))
 
     assert judgement.outcome is Outcome.PASS
-
-
-def test_a_long_conversation_is_read_in_time_that_grows_with_it():
-    def seconds(turns: int) -> float:
-        builder = ConversationBuilder(system="Be kind.", tools=("issue_refund", "verify_identity"))
-        for n in range(turns):
-            builder.turn(f"Refund order B-{n}")
-            builder.call("verify_identity", {"n": n}, result={"verified": True}).call(
-                "issue_refund", {"n": n}, result={}
-            )
-            builder.answer("I have refunded your order.")
-        unit = turn_unit(builder.build())
-        started = time.process_time()
-        judge([REFUND, {"max_calls": 10_000}, {"max_repeats": 3}], unit)
-        return time.process_time() - started
-
-    seconds(50)
-
-    assert seconds(400) < 40 * max(seconds(50), 0.001)
 
 
 def _unknown_arguments(conversation):
