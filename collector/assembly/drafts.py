@@ -127,7 +127,7 @@ class Drafts:
         turn.tools += segment.tools
         turn.handoffs += segment.handoffs
         turn.answer = segment.answer or turn.answer
-        turn.gaps.update(segment.entry.operation.gaps)
+        turn.gaps.update((*segment.entry.operation.gaps, *segment.user_gaps))
 
     def _turn_of(self, node: Node, segment: Segment, own: Sequence[Draft]) -> Draft:
         operation = node.operation
@@ -233,6 +233,7 @@ class Drafts:
             return list(sections[-1].messages)
         current = sections[position]
         turn.anchors.add(current.anchor)
+        turn.gaps.update(gap for message in current.users for gap in message.gaps)
         self._by_anchor.setdefault(current.anchor, turn)
         self._fill_earlier(turn, sections[:position], node)
         self._filled.add(current.anchor)
@@ -258,17 +259,17 @@ class Drafts:
             if known is not None and known in self.turns[:at]:
                 match = self.turns.index(known)
             else:
-                match = next(
-                    (i for i in range(at - 1, -1, -1) if same_text(self.turns[i].user_text, section.user_text)), at
-                )
+                match = next((i for i in range(at - 1, -1, -1) if _is_turn_of(section, self.turns[i])), at)
             if match == at:
                 unseen.append(section)
                 continue
             at = self._insert_unseen(unseen, match + 1, node, match)
             unseen = []
             self._fill(self.turns[match], section, node, turn)
-        if at == 0 or not self.turns[:at]:
+        if at == 0:
             self._insert_unseen(unseen, 0, node, 0)
+        elif unseen:
+            turn.gaps.add(GapKind.HISTORY_EDITED)  # turns are known, and the replay tells of others
 
     def _insert_unseen(self, sections: Sequence[Section], place: int, node: Node, result: int) -> int:
         for section in sections:  # latest first, so each goes before the one before it
@@ -280,7 +281,7 @@ class Drafts:
         return result
 
     def _fill(self, turn: Draft, section: Section, node: Node, current: Draft) -> None:
-        if turn.anchors and section.anchor not in turn.anchors and not turn.is_unseen:
+        if turn.calls and not turn.is_unseen:
             told = turn.items.texts[-1].text if turn.items.texts else turn.answer
             replayed = [m for m in section.messages if m.role is Role.ASSISTANT]
             said = "\n".join(p.text for m in replayed[-1:] for p in m.parts if isinstance(p, TextPart))
@@ -313,6 +314,11 @@ class Drafts:
         started = [t for t in turns if t.calls and t.calls[0].operation.start_ns <= tool.operation.start_ns]
         same = [t for t in started if tool.operation.trace_id in t.trace_ids]
         return (same or started or list(turns) or [None])[-1]  # type: ignore[list-item]  # None where there is no turn
+
+
+def _is_turn_of(section: Section, turn: Draft) -> bool:
+    """The replayed words are the turn's; a template may be around them."""
+    return same_text(turn.user_text, section.user_text) or contains(section.user_text, turn.user_text)
 
 
 def _asks(message: Message) -> bool:

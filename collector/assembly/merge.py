@@ -165,4 +165,4 @@ def _events(one: tuple[EventMessage, ...], two: tuple[EventMessage, ...]) -> tup
         before = known.get(key)
         if before is None or (event.position, repr(event.message)) < (before.position, repr(before.message)):
             known[key] = event
-    return tuple(sorted(known.values(), key=lambda event: (event.time_ns, event.position, event.message.digest)))
+    return tuple(sorted(known.values(), key=lambda e: (e.time_ns, e.position, e.message.digest, e.is_output)))

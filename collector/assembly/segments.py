@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from collector.assembly.said import answer_of, same_text, sections_of
 from collector.assembly.tree import AGENT_LIKE, Node, live
+from collector.model import GapKind
 from collector.operation import OperationKind, ToolCallPart, ToolResultPart
 
 _MAX_DEPTH = 64
@@ -29,6 +30,7 @@ class Segment:
     agents: list[Node] = field(default_factory=list)
     user_text: str | None = None
     """What the user asked, as the entry says it."""
+    user_gaps: tuple[GapKind, ...] = ()
     answer: str | None = None
     """What the user was told, as the entry or a wrapper around it says it."""
     goes_on: bool = False
@@ -108,6 +110,7 @@ def _segment(entry: Node, outer: tuple[Node, ...]) -> Segment:
         handoffs=[node for node in main if node.kind is OperationKind.HANDOFF],
         agents=[entry, *(node for node in main if node.kind in AGENT_LIKE)],
         user_text=said,
+        user_gaps=tuple(gap for message in (sections[-1].users if sections else ()) for gap in message.gaps),
         answer=answer_of(entry.operation.output),
         goes_on=bool(sections and sections[-1].messages),
     )

@@ -18,6 +18,7 @@ from collector.messages.digests import extend
 from collector.messages.fold import fold, says_anything
 from collector.operation import Operation, OperationKind
 
+MAX_DEPTH = 256
 AGENT_LIKE = frozenset({OperationKind.AGENT, OperationKind.WORKFLOW})
 _TWIN_KINDS = frozenset({OperationKind.MODEL_CALL, OperationKind.TOOL})
 
@@ -92,6 +93,7 @@ def build_forest(operations: Iterable[Operation]) -> list[Node]:
             node.parent = by_id.get((node.operation.trace_id, parent_id))
             node.parent_is_missing = node.parent is None
     _cut_cycles(nodes)
+    _flatten(nodes)
     for node in nodes:
         if node.parent is not None:
             node.parent.children.append(node)
@@ -114,12 +116,28 @@ def _cut_cycles(nodes: Sequence[Node]) -> None:
         current: Node | None = node
         while current is not None and current not in safe:
             if current in on_path:
-                node.parent = None
+                min(path[path.index(current) :], key=lambda member: member.order).parent = None
                 break
             path.append(current)
             on_path.add(current)
             current = current.parent
         safe.update(path)
+
+
+def _flatten(nodes: Sequence[Node]) -> None:
+    """Below `MAX_DEPTH` levels everything is a sibling, so that a walk to the root is bounded."""
+    depths: dict[Node, int] = {}
+    for node in nodes:
+        path: list[Node] = []
+        current: Node | None = node
+        while current is not None and current not in depths:
+            path.append(current)
+            current = current.parent
+        for member in reversed(path):
+            above = member.parent
+            if above is not None and depths[above] >= MAX_DEPTH:
+                above = member.parent = above.parent
+            depths[member] = depths[above] + 1 if above is not None else 0
 
 
 def _fold_nested(nodes: Sequence[Node]) -> None:

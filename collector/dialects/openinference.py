@@ -55,20 +55,37 @@ def read_span(span: Span, decoder: MessageDecoder) -> Operation:
     )
     match kind:
         case OperationKind.TOOL:
-            return replace(frame, **_tool(span))
+            return replace(frame, **(_handoff(span) or _tool(span)))
         case OperationKind.MODEL_CALL:
-            return replace(frame, **_model_call(attributes, decoder))
+            return _call(replace(frame, **_model_call(span, frame, decoder)))
         case OperationKind.AGENT | OperationKind.WORKFLOW:
             return replace(frame, **_wrapper(attributes, decoder))
         case _:
             return frame
 
 
-def _model_call(attributes: Mapping[str, Any], decoder: MessageDecoder) -> dict[str, Any]:
+def _call(operation: Operation) -> Operation:
+    """An LLM span without messages, model and usage asked no model; some clients' other requests have that kind."""
+    said = operation.input is not None or operation.output
+    if said or operation.model or operation.usage is not None or operation.is_error:
+        return operation
+    return replace(operation, kind=OperationKind.OTHER)
+
+
+def _handoff(span: Span) -> dict[str, Any] | None:
+    """The OpenAI Agents SDK's handoff: a tool span without a tool, from its input to its output."""
+    sender, receiver = span.attributes.get("input.value"), span.attributes.get("output.value")
+    if "tool.name" in span.attributes or not span.name.startswith("handoff to ") or not isinstance(receiver, str):
+        return None
+    return {"kind": OperationKind.HANDOFF, "from_agent": as_str(sender), "to_agent": receiver}
+
+
+def _model_call(span: Span, frame: Operation, decoder: MessageDecoder) -> dict[str, Any]:
+    attributes = span.attributes
     sent = _messages(attributes, "llm.input_messages", decoder, Role.USER)
     given = _messages(attributes, "llm.output_messages", decoder, Role.ASSISTANT)
     request = response = None
-    if _is_hollow(sent):
+    if _is_hollow(sent) or span.dropped_attributes:  # a limit on attributes drops the latest messages
         request = decode_container(attributes.get("input.value"))
         sent = _fuller(sent, decoder.read(request_items(request), default=Role.USER))
     body = attributes.get("output.value")
@@ -82,7 +99,7 @@ def _model_call(attributes: Mapping[str, Any], decoder: MessageDecoder) -> dict[
     return {
         "input": sent.chain,
         "output": given.messages,
-        "gaps": tuple(sorted({*sent.gaps, *given.gaps})),
+        "gaps": tuple(sorted({*frame.gaps, *sent.gaps, *given.gaps})),
         "tool_definitions": definitions_of(unflatten(attributes, "llm.tools"))
         or definitions_of(tools_of(request) or parameters.get("tools")),
         "response_id": as_str(identity),

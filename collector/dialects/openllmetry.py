@@ -49,22 +49,22 @@ def read_span(span: Span, decoder: MessageDecoder) -> Operation:
         provider=as_str(first(attributes, "gen_ai.provider.name", "gen_ai.system")),
         response_id=as_str(attributes.get("gen_ai.response.id")),
         usage=usage_of(attributes),
-        is_internal=attributes.get("llm.request.type") in {"embedding", "rerank"},
+        is_internal=as_str(attributes.get("llm.request.type")) in {"embedding", "rerank"},
     )
     if kind is OperationKind.TOOL:
         return replace(frame, **_tool(attributes))
     if kind in {OperationKind.WORKFLOW, OperationKind.AGENT}:
         return replace(frame, **_entity(attributes, decoder))
-    return replace(frame, **_flat(attributes, decoder))
+    return replace(frame, **_flat(attributes, frame, decoder))
 
 
 def _call_kind(attributes: Mapping[str, Any]) -> OperationKind:
-    if attributes.get("llm.request.type") in _CALL_TYPES or any(key.startswith(_FLAT) for key in attributes):
+    if as_str(attributes.get("llm.request.type")) in _CALL_TYPES or any(key.startswith(_FLAT) for key in attributes):
         return OperationKind.MODEL_CALL
     return kind_of(attributes)
 
 
-def _flat(attributes: Mapping[str, Any], decoder: MessageDecoder) -> dict[str, Any]:
+def _flat(attributes: Mapping[str, Any], frame: Operation, decoder: MessageDecoder) -> dict[str, Any]:
     prompts = unflatten(attributes, "gen_ai.prompt")
     completions = unflatten(attributes, "gen_ai.completion")
     sent = decoder.read(prompts if isinstance(prompts, list) else None, default=Role.USER)
@@ -72,7 +72,7 @@ def _flat(attributes: Mapping[str, Any], decoder: MessageDecoder) -> dict[str, A
     return {
         "input": sent.chain,
         "output": given.messages,
-        "gaps": tuple(sorted({*sent.gaps, *given.gaps})),
+        "gaps": tuple(sorted({*frame.gaps, *sent.gaps, *given.gaps})),
         "tool_definitions": definitions_of(unflatten(attributes, "llm.request.functions")),
     }
 

@@ -77,7 +77,7 @@ def semconv_fields(attributes: Mapping[str, Any], decoder: MessageDecoder) -> di
         "provider": as_str(first(attributes, "gen_ai.provider.name", "gen_ai.system")),
         "agent": agent_of(attributes),
         "usage": usage_of(attributes),
-        "is_internal": attributes.get("gen_ai.operation.name") in _INTERNAL,
+        "is_internal": as_str(attributes.get("gen_ai.operation.name")) in _INTERNAL,
         "gaps": tuple(sorted(gaps)),
     }
     if kind is OperationKind.TOOL:
