@@ -22,7 +22,10 @@ _FROM_OPERATIONS = frozenset({
 
 def gaps_of(draft: Draft, told: Told, nodes: Iterable[Node], *, is_error: bool) -> tuple[GapKind, ...]:
     found = {*draft.gaps, *draft.items.gaps}
-    for node in (*draft.calls, *draft.tools):
+    silent = [
+        n for segment in draft.segments for n in segment.calls if not n.operation.input and not n.operation.output
+    ]
+    for node in (*draft.calls, *draft.tools, *silent):
         found.update(gap for gap in node.operation.gaps if gap in _FROM_OPERATIONS)
     if draft.is_unseen:
         found.add(GapKind.HISTORY_UNSEEN)

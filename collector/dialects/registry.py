@@ -24,6 +24,11 @@ from typing import Protocol, TypeVar
 import structlog
 
 from collector.dialects import (
+    adot,
+    claude_code,
+    claude_code_spans,
+    codex,
+    gemini_cli,
     google_adk,
     langfuse,
     langsmith,
@@ -71,6 +76,8 @@ class LogDialect(Protocol):
 
 
 SPAN_DIALECTS: tuple[SpanDialect, ...] = (
+    claude_code_spans,
+    gemini_cli,
     vercel_ai_legacy,
     vercel_ai,
     google_adk,
@@ -82,7 +89,15 @@ SPAN_DIALECTS: tuple[SpanDialect, ...] = (
     openllmetry,
     otel_genai_events,
 )
-LOG_DIALECTS: tuple[LogDialect, ...] = (google_adk, otel_genai, otel_genai_events)
+LOG_DIALECTS: tuple[LogDialect, ...] = (
+    google_adk,
+    gemini_cli,
+    otel_genai,
+    otel_genai_events,
+    claude_code,
+    codex,
+    adot,
+)
 ALWAYS_MARKERS = (b"session.id", b"conversation", b"exception")
 """A span of no dialect may still name the conversation."""
 
@@ -139,11 +154,9 @@ def is_candidate(raw: bytes, known: Sequence[bytes]) -> bool:
 
 
 def _is_left_out(span: Span) -> bool:
-    """Start markers with ids of their own, and spans of offline experiments."""
+    """Start markers with ids of their own, and spans of offline experiments, which all of an experiment's spans are."""
     attributes = span.attributes
-    if attributes.get("logfire.span_type") == "pending_span":
-        return True
-    return "mlflow.trace.sourceScorer" in attributes or any(
+    return attributes.get("logfire.span_type") == "pending_span" or any(
         key.startswith("langfuse.experiment.") for key in attributes
     )
 

@@ -120,7 +120,10 @@ def _is_message_list(items: list[Any]) -> bool:
         return all(_is_message_list(item) for item in items)
     messages = sum(is_message(item) or is_pair(item) for item in items)
     others = [item for item in items if not is_message(item) and not is_pair(item)]
-    return messages > 0 and all(isinstance(item, Mapping) and isinstance(item.get("type"), str) for item in others)
+    return messages > 0 and all(
+        isinstance(item, Mapping) and (isinstance(item.get("type"), str) or isinstance(item.get("role"), str))
+        for item in others  # a message that was cut may hold nothing but its role
+    )
 
 
 def _readable(value: Any) -> Any:
