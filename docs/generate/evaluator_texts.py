@@ -1,0 +1,65 @@
+"""What each option of an evaluator and each key of a rule does, in words. A test finds what is missing here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+COMMON: Mapping[str, tuple[str, str]] = {
+    "on": ("the evaluator's own, see above", "What is judged: each turn, or the conversation as a whole."),
+    "sample": (
+        "`1`",
+        "Share of conversations that are judged, by a hash of their id: all turns of one are in, or none, everywhere.",
+    ),
+    "agents": ("all", "Only agents of these names."),
+    "services": ("all", "Only services (`service.name`) of these names."),
+    "incomplete": (
+        "`skip`; `judge` for `rules`",
+        "Whether a turn whose end never arrived is judged. `skip` gives the decision `incomplete`.",
+    ),
+    "as": ("the evaluator's name", "Another name, so that one evaluator can be configured twice."),
+}
+"""Default and description."""
+
+_INCLUDE_REASON = "Ask the judge for a short summary. Without it the reason is made of its answers."
+
+OPTIONS: Mapping[str, Mapping[str, str]] = {
+    "conversation_completeness": {
+        "threshold": "Least score that passes.",
+        "strict_mode": "The threshold is 1, and a score below it becomes 0.",
+        "include_reason": _INCLUDE_REASON,
+        "without_intention": (
+            "What a conversation is in which the user wanted nothing: no score, or a pass with a score of 1."
+        ),
+    },
+    "role_adherence": {
+        "role": "The role, in words. It wins over the system prompt.",
+        "product_description": "What the agent is for; a part of the role, in the place of `role` or besides.",
+        "capabilities": "What the agent can do; a part of the role.",
+        "policies": "What the agent must keep to; a part of the role.",
+        "inabilities": "What the agent cannot do; a part of the role.",
+        "scale": "`graded`: the score is the share of turns that adhere. `binary`: it is 1 if all do, else 0.",
+        "threshold": "Least score that passes. Only for `graded`.",
+        "include_reason": _INCLUDE_REASON,
+    },
+    "rules": {
+        "rules": "Declared rules, see below.",
+        "checks": "Which built-in checks run: all, none, or those in the list.",
+    },
+    "task_adherence": {"include_reason": _INCLUDE_REASON},
+}
+
+RULE_KEYS: Mapping[str, str] = {
+    "name": "What the rule is called in verdicts; else its place, such as `rules[0]`.",
+    "message": "What to tell people when it is broken; stands first in the reason.",
+    "where": "Conditions on the arguments of the call that the rule is about: other calls of the tool are free.",
+    "tool": "Only calls of these tools count; without it all calls do.",
+    "require": "The call that must be there as well: a tool's name or glob, or a list of which one suffices.",
+    "require_where": "Conditions on the arguments of the required call.",
+    "require_result": "Conditions on the result of the required call.",
+    "same": "Arguments that must have the same value in both calls.",
+    "result": "Conditions on the result of the call: only calls with such a result are forbidden.",
+    "within": "`turn` or `conversation`: how far the rule looks.",
+    "mention": "Arguments whose values the agent's proposal must have stated.",
+    "arguments": "Which arguments are checked; without it every text in the arguments that looks like an identifier.",
+    "from": "Where values may come from: `user`, `system`, `tool`, `agent`, or `tool:NAME`. Default: the first three.",
+}

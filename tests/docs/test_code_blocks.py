@@ -1,0 +1,95 @@
+"""What stands in README and the documents works: configurations load, commands exist, Python runs."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+
+from adhere.config import load_config
+from adhere.run.plan import check_plan
+from docs.generate.metrics import families
+from tests.support.command_line import adhere_commands, check
+from tests.support.documents import ROOT, Block, blocks, documents, params
+
+REFERENCE = re.compile(r"\$\{env:([A-Za-z_][A-Za-z0-9_]*)")
+INLINE_COMMAND = re.compile(r"(?<!`)`(adhere (?:[a-z]+)[^`\n]*)`")
+METRIC = re.compile(r"\badhere_[a-z0-9_]+\b")
+LANGUAGES = {"json", "promql", "python", "sh", "text", "toml", "yaml", "yaml plug-in"}
+
+
+def inline_commands() -> list[str]:
+    found = {command for path in documents() for command in INLINE_COMMAND.findall(path.read_text(encoding="utf-8"))}
+    return sorted(found)
+
+
+def metrics_in(text: str) -> set[str]:
+    return {re.sub(r"_(bucket|sum|count)$", "", name) for name in METRIC.findall(text)}
+
+
+@pytest.mark.parametrize("block", params("yaml"))
+def test_a_configuration_loads_and_could_run(block: Block, tmp_path: Path) -> None:
+    if "groups" in yaml.safe_load(block.text):
+        pytest.skip("These are rules of Prometheus.")
+    path = tmp_path / "adhere.yaml"
+    path.write_text(block.text)
+    environ = dict.fromkeys(REFERENCE.findall(block.text), "value")
+
+    config = load_config(path, environ=environ)
+
+    assert check_plan(config, environ=environ)
+
+
+@pytest.mark.parametrize("block", params("sh"))
+def test_commands_are_known_with_their_options(block: Block) -> None:
+    for arguments in adhere_commands(block.text):
+        check(arguments)
+
+
+@pytest.mark.parametrize("command", inline_commands())
+def test_commands_in_the_text_are_known(command: str) -> None:
+    check(shlex.split(command)[1:], may_lack_arguments=True)
+
+
+@pytest.mark.parametrize("block", params("json"))
+def test_json_is_valid(block: Block) -> None:
+    for line in block.text.splitlines() if block.text.startswith("{") and "\n{" in block.text else [block.text]:
+        assert json.loads(line)
+
+
+@pytest.mark.parametrize("block", params("toml"))
+def test_toml_is_valid(block: Block) -> None:
+    assert tomllib.loads(block.text)
+
+
+@pytest.mark.parametrize("block", params("promql", "yaml"))
+def test_queries_name_metrics_that_exist(block: Block) -> None:
+    known = {*families(), "adhere_metrics_source_up"}
+
+    assert metrics_in(block.text) <= known
+
+
+def test_every_block_is_in_a_language_that_is_tested_or_plain_text() -> None:
+    every = re.compile(r"^```([^\n`]+)$", re.MULTILINE)
+    used = {name for path in documents() for name in every.findall(path.read_text(encoding="utf-8"))}
+
+    assert used <= LANGUAGES
+
+
+def test_the_commands_of_the_readme_are_those_of_continuous_integration() -> None:
+    commands = [
+        line
+        for block in blocks("sh")
+        if block.path.name == "README.md"
+        for line in block.text.splitlines()
+        if line.startswith("pip install uv && ")
+    ]
+    script = (ROOT / ".ci" / "run").read_text().replace("pip install --quiet uv", "pip install uv")
+
+    assert len(commands) == 2
+    assert all(command in script.splitlines() for command in commands)

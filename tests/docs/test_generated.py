@@ -1,0 +1,49 @@
+"""The generated parts of the documents are what the code gives, and cover it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from adhere.config import config_schema
+from docs.generate.evaluator_texts import COMMON, OPTIONS, RULE_KEYS
+from docs.generate.evaluators import options_by_evaluator
+from docs.generate.options import options_of
+from docs.generate.pages import DOCS, PARTS, parts_of, rendered
+from evaluators.pipeline import setup
+from evaluators.rules.declared import _COMMON, _FORMS
+
+PAGES = sorted(DOCS.glob("*.md"))
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+def test_a_page_is_what_the_code_gives(path: Path) -> None:
+    page = path.read_text(encoding="utf-8")
+
+    assert rendered(page, PARTS) == page, "run `uv run poe docs`"
+
+
+def test_every_part_stands_on_a_page() -> None:
+    placed = [name for path in PAGES for name in parts_of(path.read_text(encoding="utf-8"))]
+
+    assert sorted(placed) == sorted(PARTS)
+
+
+def test_every_option_is_described() -> None:
+    options = options_of(config_schema())
+
+    assert [option.path for option in options if not option.description] == []
+
+
+def test_every_option_of_an_evaluator_is_described() -> None:
+    assert {kind: set(options) for kind, options in options_by_evaluator().items()} == {
+        kind: set(texts) for kind, texts in OPTIONS.items()
+    }
+    assert set(COMMON) == set(setup._OWN_KEYS)
+
+
+def test_every_key_of_a_rule_is_described() -> None:
+    known = {*_COMMON, *(key for form in _FORMS.values() for key in form.keys)}
+
+    assert known == set(RULE_KEYS)
