@@ -6,7 +6,7 @@ import sqlite3
 
 from evaluators.evaluator import Evaluator, Judgement
 from evaluators.pipeline.binding import bind, decision_for
-from evaluators.pipeline.planning import Tally
+from evaluators.pipeline.tally import Tally
 from evaluators.store import attempts as attempts_table
 from evaluators.store.verdicts import Place, record_decision, record_verdict
 from evaluators.verdict import Decision, DecisionKind, Outcome, Unit, Verdict

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from evaluators.pipeline.metrics import PipelineMetrics
-from evaluators.pipeline.planning import Tally
+from evaluators.pipeline.tally import Tally
 from evaluators.verdict import Verdict
 
 

@@ -14,11 +14,13 @@ import structlog
 from evaluators.pipeline.asking import Answer
 from evaluators.pipeline.concluding import conclude, defer, is_deferral
 from evaluators.pipeline.counting import count_tallies, count_verdict
-from evaluators.pipeline.planning import Ask, Plan, Planner, Tally
+from evaluators.pipeline.jobs import supersede
+from evaluators.pipeline.planning import Ask, Plan, Planner
 from evaluators.pipeline.shared import Shared
+from evaluators.pipeline.tally import Tally
 from evaluators.pipeline.unit_queue import Submission, UnitQueue
 from evaluators.store import attempts as attempts_table
-from evaluators.store.waiting import enqueue
+from evaluators.store.waiting import enqueue, find_job
 from evaluators.verdict import DecisionKind, Outcome, Verdict
 
 log = structlog.get_logger(__name__)
@@ -109,6 +111,10 @@ def _finish(
     verdicts: list[Verdict] = []
     tallies: list[Tally] = []
     for ask, answer in answers:
+        # An earlier revision in the same batch may have been put off just now.
+        job = find_job(connection, ask.submission.unit.key, ask.setup.name)
+        if job is not None:
+            tallies += supersede(connection, job, by=ask.subject, now_ns=now_ns)
         if is_deferral(answer.judgement):
             _enqueue(connection, ask, dead=False)
             tallies.append(

@@ -7,16 +7,16 @@ happened, and is not counted again.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from evaluators.evaluator import Evaluator, Judgement
 from evaluators.pipeline.concluding import conclude, defer
-from evaluators.pipeline.planning import Tally
+from evaluators.pipeline.tally import Tally
 from evaluators.store import attempts as attempts_table
 from evaluators.store import waiting
 from evaluators.store.attempts import Attempts
-from evaluators.store.verdicts import Place, record_decision
+from evaluators.store.verdicts import Place, find_verdict, insert_decision, record_decision, was_decided
 from evaluators.store.waiting import Job
 from evaluators.verdict import Decision, DecisionKind, Outcome, Unit, Verdict
 
@@ -31,8 +31,10 @@ class Taken:
     attempts: Attempts
 
 
-def take(connection: sqlite3.Connection, evaluators: Sequence[str], *, now_ns: int, limit: int) -> list[Taken]:
-    jobs = waiting.take_due(connection, evaluators, now_ns=now_ns, limit=limit)
+def take(
+    connection: sqlite3.Connection, evaluators: Sequence[str], *, now_ns: int, limit: int, busy: Collection[str]
+) -> list[Taken]:
+    jobs = waiting.take_due(connection, evaluators, now_ns=now_ns, limit=limit, busy=busy)
     attempts_table.begin(connection, [job.subject for job in jobs], now_ns=now_ns)
     return [
         Taken(job, *waiting.unit_body(connection, job), attempts_table.attempts(connection, job.subject))
@@ -86,8 +88,14 @@ def put_back_unharmed(connection: sqlite3.Connection, job: Job) -> None:
     waiting.put_back(connection, job, not_before_ns=job.not_before_ns)
 
 
+def is_answered(connection: sqlite3.Connection, subject: str) -> bool:
+    """A verdict that is no error is there already."""
+    verdict = find_verdict(connection, subject)
+    return verdict is not None and verdict.outcome is not Outcome.ERROR
+
+
 def drop(connection: sqlite3.Connection, job: Job) -> Tally | None:
-    """Its verdict is known already."""
+    """Nothing is left to be done about it."""
     attempts_table.forget(connection, job.subject)
     return Tally(job.evaluator, None) if waiting.remove(connection, job) else None
 
@@ -112,3 +120,22 @@ def give_up(
     place = Place(job.conversation_id, job.service, job.turn_index)
     record_decision(connection, place, decision, subject=job.subject)
     return Tally(job.evaluator, kind, code)
+
+
+def supersede(connection: sqlite3.Connection, job: Job, *, by: str, now_ns: int) -> list[Tally]:
+    """A later revision came in before this one was judged."""
+    waiting.remove(connection, job)
+    if job.dead:
+        return []  # Counted when it died.
+    if not was_decided(connection, job.subject):
+        decision = Decision(
+            unit_key=job.unit_key,
+            evaluator=job.evaluator,
+            revision=job.revision,
+            kind=DecisionKind.SUPERSEDED,
+            reason=f"A later revision ({by}) came in before it was judged.",
+            decided_ns=now_ns,
+        )
+        place = Place(job.conversation_id, job.service, job.turn_index)
+        insert_decision(connection, place, decision, subject=job.subject, current=False)
+    return [Tally(job.evaluator, DecisionKind.SUPERSEDED, "while_waiting")]

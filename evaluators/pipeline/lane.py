@@ -21,12 +21,11 @@ from evaluators.pipeline.concluding import is_deferral
 from evaluators.pipeline.counting import count_tallies, count_verdict
 from evaluators.pipeline.jobs import Taken
 from evaluators.pipeline.pacing import Pacing
-from evaluators.pipeline.planning import Tally
 from evaluators.pipeline.setup import EvaluatorSetup
 from evaluators.pipeline.shared import Shared
+from evaluators.pipeline.tally import Tally
 from evaluators.pipeline.wake import Wake
 from evaluators.store.unit_codec import decode_unit
-from evaluators.store.verdicts import find_verdict
 from evaluators.store.waiting import next_due_ns
 from evaluators.verdict import DecisionKind, Unit
 
@@ -56,14 +55,15 @@ class JudgeLane:
         self._brakes = {judge: self._pacing.brake() for judge in self._judges}
         for judge, brake in self._brakes.items():
             shared.metrics.watch_judge(judge, brake)
-        self._in_flight = 0
+        self._busy: set[str] = set()
+        """Subjects that are being judged."""
         self._stopping = False
         self.wake = Wake(shared.clock, on_rest=on_rest)
 
     @property
     def is_idle(self) -> bool:
         """Nothing is being judged, and nothing is due."""
-        return self._in_flight == 0 and self.wake.is_resting
+        return not self._busy and self.wake.is_resting
 
     def paused_judges(self) -> frozenset[str]:
         return frozenset(judge for judge, brake in self._brakes.items() if brake.is_on)
@@ -84,27 +84,29 @@ class JudgeLane:
                     await self.wake.rest(await self._pause_s())
 
     async def _take(self) -> list[tuple[str, Taken]]:
-        free = self._shared.limits.max_concurrency - self._in_flight
+        free = self._shared.limits.max_concurrency - len(self._busy)
         now_s, now_ns = self._shared.clock.monotonic_s(), self._shared.clock.now_ns()
         found: list[tuple[str, Taken]] = []
         for judge, names in self._judges.items():
             limit = self._brakes[judge].free(now_s=now_s, wanted=free - len(found))
             if limit <= 0:
                 continue
-            taken = await self._shared.store.run(partial(jobs.take, evaluators=names, now_ns=now_ns, limit=limit))
+            taken = await self._shared.store.run(
+                partial(jobs.take, evaluators=names, now_ns=now_ns, limit=limit, busy=tuple(self._busy))
+            )
             self._brakes[judge].sent(len(taken))
             found.extend((judge, one) for one in taken)
-        self._in_flight += len(found)
+        self._busy.update(one.job.subject for _, one in found)
         return found
 
     async def _pause_s(self) -> float | None:
         """Until something is due; None: until somebody pokes."""
-        if self._in_flight >= self._shared.limits.max_concurrency:
+        if len(self._busy) >= self._shared.limits.max_concurrency:
             return None
         now_s, now_ns = self._shared.clock.monotonic_s(), self._shared.clock.now_ns()
         pauses: list[float] = []
         for judge, names in self._judges.items():
-            due_ns = await self._shared.store.run(partial(next_due_ns, evaluators=names))
+            due_ns = await self._shared.store.run(partial(next_due_ns, evaluators=names, busy=tuple(self._busy)))
             resumes_s = self._brakes[judge].resumes_s(now_s=now_s)
             if due_ns is not None and resumes_s is not None:
                 pauses.append(max(0.0, (due_ns - now_ns) / 1e9, resumes_s - now_s))
@@ -118,7 +120,7 @@ class JudgeLane:
         except Exception as err:  # Supervision point: one job that cannot be settled must not end the lane.
             log.exception("judging cannot be settled", unit=taken.job.unit_key, error=type(err).__name__)
             reason = f"It could not be processed: {type(err).__name__}."
-            await self._drop(
+            await self._apply(
                 partial(
                     jobs.give_up,
                     job=taken.job,
@@ -130,7 +132,7 @@ class JudgeLane:
             )
         finally:
             self._brakes[judge].ended()
-            self._in_flight -= 1
+            self._busy.discard(taken.job.subject)
             self.wake.poke()
 
     async def _ask(self, taken: Taken) -> Asked | None:
@@ -138,12 +140,11 @@ class JudgeLane:
         setup = self._setups[taken.job.evaluator]
         unit = decode_unit(taken.body)
         subject = verdict_id(unit.key, taken.digest, setup.evaluator)
-        if subject != taken.job.subject:
-            # The evaluator was configured anew while the job waited; its verdict goes by the new versions.
-            known = await self._shared.store.run(partial(find_verdict, verdict_id=subject))
-            if known is not None:
-                await self._drop(partial(jobs.drop, job=taken.job))
-                return None
+        # The subject is another one where the evaluator was configured anew while the job waited. It may be answered
+        # where the content changed and came back while it was being judged.
+        if await self._shared.store.run(partial(jobs.is_answered, subject=subject)):
+            await self._apply(partial(jobs.drop, job=taken.job))
+            return None
         interruptions = taken.attempts.interruptions
         if interruptions >= self._shared.limits.max_interruptions:
             answer = self._shared.asking.given_up(setup.evaluator, interruptions)
@@ -190,7 +191,7 @@ class JudgeLane:
         asked_for_s = asked.answer.judgement.details.get("retry_after_s")
         if self._pacing.is_too_late(job, now_ns=now_ns):
             return False
-        await self._drop(
+        await self._apply(
             partial(
                 jobs.put_off,
                 job=job,
@@ -212,7 +213,7 @@ class JudgeLane:
         await self._shared.store.run(partial(jobs.try_later, job=asked.taken.job, not_before_ns=not_before_ns))
         return True
 
-    async def _drop(self, operation: Callable[..., Tally | None]) -> None:
+    async def _apply(self, operation: Callable[..., Tally | None]) -> None:
         self._count(await self._shared.store.run(operation))
 
     def _count(self, tally: Tally | None) -> None:

@@ -12,8 +12,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from evaluators.pipeline.binding import decision_for, verdict_id
+from evaluators.pipeline.jobs import supersede
 from evaluators.pipeline.selection import Skip, skip
 from evaluators.pipeline.setup import EvaluatorSetup
+from evaluators.pipeline.tally import Tally
 from evaluators.pipeline.unit_queue import Submission
 from evaluators.store import attempts as attempts_table
 from evaluators.store.attempts import Attempts
@@ -21,13 +23,12 @@ from evaluators.store.verdicts import (
     Place,
     Standing,
     find_verdict,
-    insert_decision,
     record_decision,
     record_verdict,
     standing,
     was_decided,
 )
-from evaluators.store.waiting import Job, enqueue, find_job, remove
+from evaluators.store.waiting import Job, enqueue, find_job
 from evaluators.verdict import Decision, DecisionKind
 
 
@@ -39,16 +40,6 @@ class Ask:
     setup: EvaluatorSetup
     subject: str
     attempts: Attempts
-
-
-@dataclass(frozen=True, slots=True)
-class Tally:
-    """One thing to count once the transaction is on disk; `kind` None: nothing was to be done."""
-
-    evaluator: str
-    kind: DecisionKind | None
-    code: str = ""
-    is_final: bool = True
 
 
 @dataclass(slots=True)
@@ -95,7 +86,7 @@ class Planner:
             return
         seen.add(subject)
         if job is not None:
-            self._supersede(connection, job, subject, plan)
+            plan.tallies += supersede(connection, job, by=subject, now_ns=self.now_ns)
         left_out = skip(setup, unit)
         if left_out is not None:
             self._leave_out(connection, submission, setup, subject, left_out)
@@ -152,23 +143,6 @@ class Planner:
             decided_ns=self.now_ns,
         )
         record_decision(connection, Place.of(unit), decision, subject=subject)
-
-    def _supersede(self, connection: sqlite3.Connection, job: Job, by: str, plan: Plan) -> None:
-        remove(connection, job)
-        if job.dead:
-            return
-        plan.tallies.append(Tally(job.evaluator, DecisionKind.SUPERSEDED, "while_waiting"))
-        if not was_decided(connection, job.subject):
-            decision = Decision(
-                unit_key=job.unit_key,
-                evaluator=job.evaluator,
-                revision=job.revision,
-                kind=DecisionKind.SUPERSEDED,
-                reason=f"A later revision ({by}) came in before it was judged.",
-                decided_ns=self.now_ns,
-            )
-            place = Place(job.conversation_id, job.service, job.turn_index)
-            insert_decision(connection, place, decision, subject=job.subject, current=False)
 
 
 def _is_known(

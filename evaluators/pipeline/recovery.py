@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from evaluators.pipeline.jobs import give_up
 from evaluators.pipeline.pacing import Pacing
-from evaluators.pipeline.planning import Tally
+from evaluators.pipeline.tally import Tally
 from evaluators.store.attempts import count_interruptions
 from evaluators.store.waiting import Job, count_by_evaluator, jobs_of_unknown, put_back, release_running, revive
 from evaluators.verdict import DecisionKind

@@ -113,5 +113,5 @@ def _incomplete(kind: str, value: object) -> bool:
 
 
 def _near(value: object, known: Iterable[str]) -> str:
-    found = difflib.get_close_matches(str(value), list(known), n=1)
+    found = difflib.get_close_matches(str(value), list(map(str, known)), n=1)
     return f" Did you mean {found[0]!r}?" if found else ""

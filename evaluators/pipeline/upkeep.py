@@ -7,8 +7,8 @@ from functools import partial
 
 from evaluators.pipeline.counting import count_tallies
 from evaluators.pipeline.jobs import give_up
-from evaluators.pipeline.planning import Tally
 from evaluators.pipeline.shared import Shared
+from evaluators.pipeline.tally import Tally
 from evaluators.store.retention import Retention, trim
 from evaluators.store.waiting import WaitingTotals, jobs_beyond, totals
 from evaluators.verdict import DecisionKind

@@ -7,19 +7,19 @@ from collections.abc import Mapping, Sequence
 
 import orjson
 
+_SLOW = b" "
+
 
 def dump(value: object) -> bytes:
     try:
         return orjson.dumps(value, default=_plain)
     except (TypeError, ValueError):  # Integers over 64 bit, lone surrogates, depth.
-        return json.dumps(value, default=_plain).encode()
+        return _SLOW + json.dumps(value, default=_plain).encode()
 
 
 def load(body: bytes) -> object:
-    try:
-        return orjson.loads(body)
-    except ValueError:
-        return json.loads(body)
+    """What the fast reader would change (it makes a float of a large integer) is marked by a space in front."""
+    return json.loads(body) if body.startswith(_SLOW) else orjson.loads(body)
 
 
 def _plain(value: object) -> object:

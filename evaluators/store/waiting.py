@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from evaluators.store.unit_codec import encode_unit
@@ -22,8 +22,10 @@ _COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class Job:
+    seq: int
+    """Its own number, never used again: content that comes back is another job with the same subject."""
     subject: str
-    """The id that the verdict on this content has; unique."""
+    """The id that the verdict on this content has; unique among the jobs that wait."""
     unit_key: str
     evaluator: str
     conversation_id: str
@@ -92,24 +94,31 @@ def find_job(connection: sqlite3.Connection, unit_key: str, evaluator: str) -> J
     return found[0] if found else None
 
 
-def take_due(connection: sqlite3.Connection, evaluators: Sequence[str], *, now_ns: int, limit: int) -> list[Job]:
-    """Oldest first, now marked as running."""
-    marks = ",".join("?" * len(evaluators))
+def take_due(
+    connection: sqlite3.Connection,
+    evaluators: Sequence[str],
+    *,
+    now_ns: int,
+    limit: int,
+    busy: Collection[str] = (),
+) -> list[Job]:
+    """Oldest first, now marked as running; none whose subject is `busy`."""
     due = _jobs(
         connection,
-        f"dead = 0 AND running = 0 AND evaluator IN ({marks}) AND not_before_ns <= ?",
-        (*evaluators, now_ns),
+        f"dead = 0 AND running = 0 AND evaluator IN ({_marks(evaluators)}) AND not_before_ns <= ?"
+        f" AND subject NOT IN ({_marks(busy)})",
+        (*evaluators, now_ns, *busy),
         limit=limit,
     )
-    connection.executemany("UPDATE waiting SET running = 1 WHERE subject = ?", [(job.subject,) for job in due])
+    connection.executemany("UPDATE waiting SET running = 1 WHERE seq = ?", [(job.seq,) for job in due])
     return due
 
 
-def next_due_ns(connection: sqlite3.Connection, evaluators: Sequence[str]) -> int | None:
-    marks = ",".join("?" * len(evaluators))
+def next_due_ns(connection: sqlite3.Connection, evaluators: Sequence[str], *, busy: Collection[str] = ()) -> int | None:
     (found,) = connection.execute(
-        f"SELECT min(not_before_ns) FROM waiting WHERE dead = 0 AND running = 0 AND evaluator IN ({marks})",  # noqa: S608
-        tuple(evaluators),
+        "SELECT min(not_before_ns) FROM waiting WHERE dead = 0 AND running = 0"
+        f" AND evaluator IN ({_marks(evaluators)}) AND subject NOT IN ({_marks(busy)})",
+        (*evaluators, *busy),
     ).fetchone()
     return None if found is None else int(found)
 
@@ -123,23 +132,21 @@ def unit_body(connection: sqlite3.Connection, job: Job) -> tuple[str, bytes]:
 def put_back(connection: sqlite3.Connection, job: Job, *, not_before_ns: int) -> bool:
     """Let a taken job wait again; False when a later revision took its place meanwhile."""
     done = connection.execute(
-        "UPDATE waiting SET running = 0, not_before_ns = ? WHERE subject = ?", (not_before_ns, job.subject)
+        "UPDATE waiting SET running = 0, not_before_ns = ? WHERE seq = ?", (not_before_ns, job.seq)
     )
     return done.rowcount == 1
 
 
 def count_refusal(connection: sqlite3.Connection, job: Job, *, own: bool) -> None:
     connection.execute(
-        "UPDATE waiting SET refusals = refusals + 1, own_refusals = own_refusals + ? WHERE subject = ?",
-        (int(own), job.subject),
+        "UPDATE waiting SET refusals = refusals + 1, own_refusals = own_refusals + ? WHERE seq = ?",
+        (int(own), job.seq),
     )
 
 
 def bury(connection: sqlite3.Connection, job: Job) -> bool:
     """Keep the job as a dead letter: never taken, until a person asks for it again."""
-    return (
-        connection.execute("UPDATE waiting SET running = 0, dead = 1 WHERE subject = ?", (job.subject,)).rowcount == 1
-    )
+    return connection.execute("UPDATE waiting SET running = 0, dead = 1 WHERE seq = ?", (job.seq,)).rowcount == 1
 
 
 def revive(connection: sqlite3.Connection, *, evaluator: str) -> list[Job]:
@@ -147,8 +154,8 @@ def revive(connection: sqlite3.Connection, *, evaluator: str) -> list[Job]:
     found = _jobs(connection, "dead = 1 AND evaluator = ?", (evaluator,), limit=-1)
     for job in found:
         connection.execute(
-            "UPDATE waiting SET dead = 0, not_before_ns = 0, refusals = 0, own_refusals = 0 WHERE subject = ?",
-            (job.subject,),
+            "UPDATE waiting SET dead = 0, not_before_ns = 0, refusals = 0, own_refusals = 0 WHERE seq = ?",
+            (job.seq,),
         )
         connection.execute("DELETE FROM attempts WHERE subject = ?", (job.subject,))
     return found
@@ -156,7 +163,7 @@ def revive(connection: sqlite3.Connection, *, evaluator: str) -> list[Job]:
 
 def remove(connection: sqlite3.Connection, job: Job) -> bool:
     """False when it is gone already."""
-    gone = connection.execute("DELETE FROM waiting WHERE subject = ?", (job.subject,)).rowcount == 1
+    gone = connection.execute("DELETE FROM waiting WHERE seq = ?", (job.seq,)).rowcount == 1
     connection.execute(
         "DELETE FROM units WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM waiting WHERE unit_id = ?1)", (job.unit_id,)
     )
@@ -208,15 +215,18 @@ def jobs_of_conversation(connection: sqlite3.Connection, conversation_id: str) -
 
 def jobs_of_unknown(connection: sqlite3.Connection, evaluators: Sequence[str]) -> list[Job]:
     """Jobs of evaluators that are no longer configured."""
-    marks = ",".join("?" * len(evaluators))
-    return _jobs(connection, f"evaluator NOT IN ({marks})", tuple(evaluators), limit=-1)
+    return _jobs(connection, f"evaluator NOT IN ({_marks(evaluators)})", tuple(evaluators), limit=-1)
+
+
+def _marks(values: Collection[str]) -> str:
+    return ",".join("?" * len(values))
 
 
 def _jobs(
     connection: sqlite3.Connection, where: str, values: Sequence[object], *, limit: int, order: str = "seq"
 ) -> list[Job]:
     rows = connection.execute(
-        f"SELECT {_COLUMNS} FROM waiting WHERE {where} ORDER BY {order} LIMIT ?",  # noqa: S608 - our own words
+        f"SELECT seq, {_COLUMNS} FROM waiting WHERE {where} ORDER BY {order} LIMIT ?",  # noqa: S608 - our own words
         (*values, limit),
     ).fetchall()
     return [Job(*(*row[:-1], bool(row[-1]))) for row in rows]

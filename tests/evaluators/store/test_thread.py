@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+
+import pytest
+
+from evaluators.errors import StoreUnavailableError
+from evaluators.store.calls import StoredCalls
+from evaluators.store.thread import StoreThread
+from tests.support.clock import ManualClock
+
+
+@pytest.fixture
+def store(tmp_path):
+    found = StoreThread(tmp_path / "verdicts.sqlite", clock=ManualClock())
+    yield found
+    found.close()
+
+
+def put(key):
+    return lambda connection: connection.execute("INSERT INTO calls VALUES (?, 1, x'00')", (key,))
+
+
+def count(connection):
+    return connection.execute("SELECT count(*) FROM calls").fetchone()[0]
+
+
+async def test_operations_are_applied_in_order_and_their_values_come_back(store):
+    results = await asyncio.gather(*(store.run(count) if n % 2 else store.run(put(f"k{n}")) for n in range(10)))
+
+    assert results[1::2] == [1, 2, 3, 4, 5]
+
+
+async def test_an_operation_that_raises_undoes_its_own_writes_only(store):
+    def broken(connection):
+        put("broken")(connection)
+        raise ValueError("no")
+
+    results = await asyncio.gather(
+        store.run(put("before")), store.run(broken), store.run(put("after")), return_exceptions=True
+    )
+
+    assert isinstance(results[1], ValueError)
+    assert await store.run(count) == 2
+
+
+async def test_what_the_disk_refuses_is_retryable(store):
+    with pytest.raises(StoreUnavailableError):
+        await store.run(lambda connection: connection.execute("INSERT INTO no_such_table VALUES (1)"))
+
+    await store.run(put("later"))
+    assert await store.run(count) == 1
+
+
+async def test_a_full_store_is_retryable(store):
+    await store.run(lambda connection: connection.execute("PRAGMA max_page_count = 1").fetchone())
+
+    with pytest.raises(StoreUnavailableError, match="full"):
+        await store.run(lambda connection: connection.execute("INSERT INTO calls VALUES ('k', 1, zeroblob(1000000))"))
+
+
+async def test_another_connection_sees_what_run_returned_for(store):
+    await store.run(put("k"))
+
+    other = sqlite3.connect(store.path)
+    assert count(other) == 1
+    other.close()
+
+
+async def test_after_close_nothing_is_taken(store):
+    store.close()
+    store.close()
+
+    with pytest.raises(StoreUnavailableError, match="closed"):
+        await store.run(count)
+
+
+async def test_an_answer_of_a_judge_is_recalled_by_its_key(tmp_path):
+    path = tmp_path / "verdicts.sqlite"
+    first = StoreThread(path, clock=ManualClock())
+    await StoredCalls(first, clock=ManualClock()).record("request", b"answer")
+    first.close()
+
+    second = StoreThread(path, clock=ManualClock())
+    calls = StoredCalls(second, clock=ManualClock())
+
+    assert (await calls.recall("request"), await calls.recall("other")) == (b"answer", None)
+    second.close()
