@@ -18,7 +18,7 @@ from collector.assembly.tree import Node
 from collector.messages.fold import says_anything
 from collector.messages.values import squash
 from collector.model import GapKind
-from collector.operation import Message, OperationKind, Role, TextPart, ToolCallPart, ToolResultPart
+from collector.operation import Chain, Message, OperationKind, Role, TextPart, ToolCallPart, ToolResultPart
 
 
 @dataclass(slots=True, eq=False)
@@ -33,6 +33,8 @@ class Draft:
     items: Items = field(default_factory=Items)
     answer: str | None = None
     anchors: set[bytes] = field(default_factory=set)
+    absorbed: set[bytes] = field(default_factory=set)
+    """Digests of the lists whose messages after the user's are in the items already."""
     gaps: set[GapKind] = field(default_factory=set)
     is_unseen: bool = False
     seen_by: Node | None = None
@@ -166,7 +168,7 @@ class Drafts:
         current = self.turns[-1] if self.turns else None
         if current is None:
             return None
-        results = tail_of(operation.input)
+        results = [end.message for end in tail_of(operation.input)]
         ids = _call_ids(results)
         if ids:
             found = next((t for t in reversed(self.turns) if ids & {c.call_id for c in t.items.calls}), None)
@@ -179,7 +181,7 @@ class Drafts:
 
     def _starts_over(self, turn: Draft, section: Section, node: Node) -> bool:
         """The same list once more after it was answered: the user said the same again, and no history is sent."""
-        if section.messages or not turn.has_answer:
+        if section.nodes or not turn.has_answer:
             return False
         if node.operation.trace_id not in turn.trace_ids:
             latest = max((call.operation.end_ns for call in turn.calls), default=0)
@@ -204,17 +206,20 @@ class Drafts:
         operation = node.operation
         turn.calls.append(node)
         turn.gaps.update(operation.gaps)
-        tail = self._own_part(turn, node)
+        ends = self._own_part(turn, node)
         is_delta = operation.input_is_delta or not has_human(operation.input)
+        known = 0 if is_delta else next((i for i in range(len(ends), 0, -1) if ends[i - 1].digest in turn.absorbed), 0)
+        turn.absorbed.update(end.digest for end in ends[known:])
+        new = [end.message for end in ends[known:]]
         turn.items.absorb(
-            tail,
+            new,
             time_ns=operation.start_ns,
             span_id=operation.span_id,
             agent=node.agent_name,
             is_delta=is_delta,
-            fill_only=False,
+            goes_on=known > 0,
         )
-        if any(is_compaction(message) for message in tail):
+        if any(is_compaction(message) for message in new):
             turn.gaps.add(GapKind.HISTORY_COMPACTED)
         turn.items.add_output(
             operation.output, time_ns=operation.end_ns, span_id=operation.span_id, agent=node.agent_name
@@ -222,7 +227,7 @@ class Drafts:
         asks = any(_asks(message) for message in operation.output)
         turn.has_answer = turn.has_answer or (says_anything(operation.output) and not asks)
 
-    def _own_part(self, turn: Draft, node: Node) -> list[Message]:
+    def _own_part(self, turn: Draft, node: Node) -> list[Chain]:
         """The messages of the call's input that belong to this turn; what comes before fills earlier turns."""
         chain = node.operation.input
         sections = sections_of(chain, stop=self._filled)
@@ -230,14 +235,14 @@ class Drafts:
             return tail_of(chain)
         position = self._position(turn, sections)
         if position is None:
-            return list(sections[-1].messages)
+            return sections[-1].nodes
         current = sections[position]
         turn.anchors.add(current.anchor)
         turn.gaps.update(gap for message in current.users for gap in message.gaps)
         self._by_anchor.setdefault(current.anchor, turn)
         self._fill_earlier(turn, sections[:position], node)
         self._filled.add(current.anchor)
-        return [message for section in sections[position:] for message in section.messages]
+        return [end for section in sections[position:] for end in section.nodes]
 
     def _position(self, turn: Draft, sections: Sequence[Section]) -> int | None:
         for position in range(len(sections) - 1, -1, -1):
@@ -298,7 +303,6 @@ class Drafts:
             time_ns=operation.start_ns,
             span_id=operation.span_id,
             agent=None,
-            is_delta=False,
             fill_only=fill_only,
         )
         said = [m for m in section.messages if m.role is Role.ASSISTANT]

@@ -7,7 +7,7 @@ replay adds nothing and a true repetition stays. Calls match by id, else by name
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from collector.messages.values import canonical, join_texts, squash
@@ -67,6 +67,10 @@ class Items:
     def __init__(self) -> None:
         self.items: list[Item] = []
         self.gaps: set[GapKind] = set()
+        self.unreplayed: list[Item] = []
+        """Texts and calls that no input has repeated yet, in order."""
+        self.unanswered: list[CallItem] = []
+        self._by_id: dict[str, CallItem] = {}
         self._groups = 0
         self._results = 0
 
@@ -91,13 +95,14 @@ class Items:
         time_ns: int,
         span_id: str,
         agent: str | None,
-        is_delta: bool,
-        fill_only: bool,
+        is_delta: bool = False,
+        goes_on: bool = False,
+        fill_only: bool = False,
     ) -> None:
-        """A replay of the turn so far (or, `is_delta`, only its latest messages). `fill_only` adds no calls or
-        texts.
+        """A replay of the turn so far; or only its latest messages (`is_delta`); or those that follow on what an
+        earlier replay held (`goes_on`). `fill_only` adds no calls or texts.
         """
-        replay = _Replay(self, is_delta=is_delta)
+        replay = _Replay(self, is_delta=is_delta, goes_on=goes_on)
         for message in messages:
             self.gaps.update(message.gaps)
             if message.role is Role.ASSISTANT:
@@ -107,6 +112,9 @@ class Items:
                     self._absorb_result(
                         part, replay, time_ns=time_ns, span_id=span_id, agent=agent, fill_only=fill_only
                     )
+
+    def call_of(self, call_id: str | None) -> CallItem | None:
+        return self._by_id.get(call_id) if call_id else None
 
     def insert(self, item: Item) -> None:
         """By time: after everything that was there before it."""
@@ -119,6 +127,8 @@ class Items:
         self, call: CallItem, result: JsonValue, *, is_error: bool, span_id: str, agent: str | None
     ) -> None:
         self._results += 1
+        if not call.has_result and call in self.unanswered:
+            self.unanswered.remove(call)
         call.result, call.has_result = result, True
         call.is_error = call.is_error or is_error
         call.result_span_id, call.result_agent, call.result_order = span_id, agent, self._results
@@ -132,16 +142,33 @@ class Items:
         calls = [part for part in message.parts if isinstance(part, ToolCallPart)]
         text = _text(message).strip()
         if text and not (calls and self._is_known_id(calls)):
-            self.items.append(TextItem(text, time_ns, span_id, agent, asks=bool(calls)))
+            self._append(TextItem(text, time_ns, span_id, agent, asks=bool(calls)))
         group = self._next_group() if calls else None
         for part in calls:
-            known = next((c for c in self.calls if part.call_id and c.call_id == part.call_id), None)
-            if known is None:
-                self.items.append(_call(part, time_ns=time_ns, span_id=span_id, agent=agent, group=group))
+            if self.call_of(part.call_id) is None:
+                self._append(_call(part, time_ns=time_ns, span_id=span_id, agent=agent, group=group))
 
     def _is_known_id(self, calls: Sequence[ToolCallPart]) -> bool:
-        ids = {call.call_id for call in self.calls if call.call_id}
-        return any(part.call_id in ids for part in calls)
+        return any(self.call_of(part.call_id) is not None for part in calls)
+
+    def _append(self, item: TextItem | CallItem) -> None:
+        self.items.append(item)
+        if not item.is_replayed:
+            self.unreplayed.append(item)
+        if isinstance(item, CallItem) and not item.is_orphan:
+            self.unanswered.append(item)
+            if item.call_id:
+                self._by_id.setdefault(item.call_id, item)
+
+    def _repeated(self, item: TextItem | CallItem, part: ToolCallPart | None = None) -> None:
+        if not item.is_replayed:
+            item.is_replayed = True
+            if item in self.unreplayed:
+                self.unreplayed.remove(item)
+        if isinstance(item, CallItem) and part is not None:
+            _fill_call(item, part)
+            if item.call_id:
+                self._by_id.setdefault(item.call_id, item)
 
     def _absorb_said(
         self, message: Message, replay: _Replay, *, time_ns: int, span_id: str, agent: str | None, fill_only: bool
@@ -151,24 +178,23 @@ class Items:
         if text:
             known = replay.text(text)
             if known is not None:
-                known.is_replayed = True
+                self._repeated(known)
             elif not fill_only:
                 new = TextItem(text, time_ns, span_id, agent, is_replayed=True, asks=bool(calls))
-                self.items.append(new)
+                self._append(new)
                 replay.took(new)
         group: int | None = None
         for part in calls:
             call = replay.call(part)
             if call is not None:
-                call.is_replayed = True
-                _fill_call(call, part)
+                self._repeated(call, part)
                 continue
             if fill_only:
                 continue
             group = self._next_group() if group is None else group
             new_call = _call(part, time_ns=time_ns, span_id=span_id, agent=agent, group=group)
             new_call.is_replayed = True
-            self.items.append(new_call)
+            self._append(new_call)
             replay.took(new_call)
 
     def _absorb_result(
@@ -206,9 +232,10 @@ class Items:
 class _Replay:
     """One pass over a replayed list: which items it has already been matched with."""
 
-    def __init__(self, items: Items, *, is_delta: bool) -> None:
+    def __init__(self, items: Items, *, is_delta: bool, goes_on: bool) -> None:
         self._items = items
         self._is_delta = is_delta
+        self._pool = list(items.unreplayed if goes_on else items.items)
         self._taken: set[int] = set()
         self._answered: set[int] = set()
         self._asked: list[CallItem] = []
@@ -220,17 +247,19 @@ class _Replay:
 
     def text(self, text: str) -> TextItem | None:
         wanted = squash(text)
-        for item in self._items.texts:
-            if id(item) not in self._taken and squash(item.text) == wanted:
+        for item in self._free():
+            if isinstance(item, TextItem) and squash(item.text) == wanted:
                 self.took(item)
                 return item
         return None
 
     def call(self, part: ToolCallPart) -> CallItem | None:
-        free = [call for call in self._items.calls if id(call) not in self._taken and not call.is_orphan]
-        found = next((call for call in free if part.call_id and call.call_id == part.call_id), None)
+        found = self._items.call_of(part.call_id)
+        if found is not None and id(found) in self._taken:
+            found = None
         if found is None:
-            same = [call for call in free if call.name == part.name and _same_arguments(call.arguments, part.arguments)]
+            free = (item for item in self._free() if isinstance(item, CallItem) and not item.is_orphan)
+            same = (call for call in free if call.name == part.name and _same_arguments(call.arguments, part.arguments))
             # Two ids of one call differ where an instrumentation mixes item and call ids; a delta holds no replays.
             found = next((c for c in same if not c.call_id or not part.call_id or not self._is_delta), None)
         if found is not None:
@@ -239,14 +268,16 @@ class _Replay:
 
     def answered(self, part: ToolResultPart) -> CallItem | None:
         """The call that this result belongs to: by id, else the first of this replay without one, else of the turn."""
-        calls = [call for call in self._items.calls if not call.is_orphan]
-        by_id = next((c for c in calls if part.call_id and part.call_id == c.call_id), None)
-        if by_id is None:
-            pools = (self._asked, [call for call in calls if not call.has_result])
-            by_id = next((found for pool in pools if (found := self._by_order(pool, part)) is not None), None)
-        if by_id is not None:
-            self._answered.add(id(by_id))
-        return by_id
+        found = self._items.call_of(part.call_id)
+        if found is None:
+            pools = (self._asked, self._items.unanswered)
+            found = next((call for pool in pools if (call := self._by_order(pool, part)) is not None), None)
+        if found is not None:
+            self._answered.add(id(found))
+        return found
+
+    def _free(self) -> Iterator[Item]:
+        return (item for item in self._pool if id(item) not in self._taken)
 
     def _by_order(self, pool: Sequence[CallItem], part: ToolResultPart) -> CallItem | None:
         free = [call for call in pool if id(call) not in self._answered]

@@ -88,13 +88,18 @@ def user_input_of(chain: Chain | None) -> str | None:
 class Section:
     """One turn within a message list: what the user said, and everything after it up to the next user message."""
 
-    __slots__ = ("anchor", "messages", "users")
+    __slots__ = ("anchor", "nodes", "users")
 
     def __init__(self) -> None:
         self.users: list[Message] = []
-        self.messages: list[Message] = []
+        self.nodes: list[Chain] = []
+        """The list's ends at each message after the user's."""
         self.anchor = b""
         """Digest of the list up to and with the user's message: the same turn wherever the list is replayed."""
+
+    @property
+    def messages(self) -> list[Message]:
+        return [node.message for node in self.nodes]
 
     @property
     def user_text(self) -> str | None:
@@ -125,12 +130,12 @@ def sections_of(chain: Chain | None, *, stop: Iterable[bytes] = ()) -> list[Sect
         if message.role is Role.SYSTEM:
             continue
         if is_human(message):
-            if not sections or sections[-1].messages:
+            if not sections or sections[-1].nodes:
                 sections.append(Section())
             sections[-1].users.append(message)
             sections[-1].anchor = node.digest
         elif sections:
-            sections[-1].messages.append(message)
+            sections[-1].nodes.append(node)
     return sections
 
 
@@ -143,13 +148,13 @@ def has_human(chain: Chain | None) -> bool:
     return False
 
 
-def tail_of(chain: Chain | None) -> list[Message]:
-    """All messages after the last human one; all but system messages where there is none."""
-    found: list[Message] = []
+def tail_of(chain: Chain | None) -> list[Chain]:
+    """The list's end at each message after the last human one; at all but system messages where there is none."""
+    found: list[Chain] = []
     node = chain
     while node is not None and not is_human(node.message):
         if node.message.role is not Role.SYSTEM:
-            found.append(node.message)
+            found.append(node)
         node = node.parent
     return list(reversed(found))
 

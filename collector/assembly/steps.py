@@ -69,7 +69,6 @@ def _absorb_agent(items: Items, agent: Node) -> None:
         time_ns=operation.end_ns,
         span_id=operation.span_id,
         agent=agent.agent_name,
-        is_delta=False,
         fill_only=fill_only,
     )
 
@@ -78,12 +77,14 @@ def _pair_tools(items: Items, tools: Sequence[Node]) -> None:
     """Each tool span to its call: by id, else by name and arguments, else by name, in order; else a call of its own."""
     left = sorted(tools, key=lambda node: node.order)
     for matches in (_same_id, _same_name_and_arguments, _same_name):
+        free = [call for call in items.calls if call.tool is None and not call.is_orphan]
         unmatched: list[Node] = []
         for node in left:
-            call = next((c for c in items.calls if c.tool is None and matches(c, node.operation)), None)
+            call = next((c for c in free if matches(c, node.operation)), None)
             if call is None:
                 unmatched.append(node)
             else:
+                free.remove(call)
                 _give_tool(items, call, node)
         left = unmatched
     for node in left:
@@ -238,7 +239,7 @@ def _output(draft: Draft) -> tuple[str | None, TextItem | None]:
         return draft.answer, item
     calls = [index for index, item in enumerate(draft.items.items) if isinstance(item, CallItem)]
     last_call = calls[-1] if calls else -1
-    after = [t for t in candidates if draft.items.items.index(t) > last_call]
+    after = [t for t in draft.items.items[last_call + 1 :] if isinstance(t, TextItem) and not t.asks]
     return (after[-1].text, after[-1]) if after else (None, None)
 
 
@@ -274,7 +275,8 @@ def _steps(items: Sequence[Item], parent: str | None, depth: int) -> Iterator[St
 def _group_at(items: Sequence[Item], position: int) -> list[CallItem]:
     first = items[position]
     found: list[CallItem] = []
-    for item in items[position:]:
+    for at in range(position, len(items)):
+        item = items[at]
         if not isinstance(item, CallItem) or not isinstance(first, CallItem):
             break
         if found and (item.group is None or item.group != first.group):
@@ -322,12 +324,11 @@ def _inner_steps(call: CallItem, depth: int) -> list[Item]:
     for node in segment.calls:
         operation = node.operation
         items.absorb(
-            tail_of(operation.input),
+            [end.message for end in tail_of(operation.input)],
             time_ns=operation.start_ns,
             span_id=operation.span_id,
             agent=node.agent_name,
             is_delta=operation.input_is_delta,
-            fill_only=False,
         )
         items.add_output(operation.output, time_ns=operation.end_ns, span_id=operation.span_id, agent=node.agent_name)
     _pair_tools(items, segment.tools)
