@@ -1,8 +1,8 @@
 """AWS Distro for OpenTelemetry, and so Bedrock AgentCore: contents taken out of the spans, into one log record a span.
 
 A record names its span; its event is named after the instrumentation's scope, and its body is
-`{"input": {"messages": ...}, "output": {"messages": ...}}`. What kind of operation it is the span says. A content may be
-an object around JSON text, with the role within.
+`{"input": {"messages": ...}, "output": {"messages": ...}}`. What kind of operation it is the span says. A content may
+be an object around JSON text, with the role within.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def _listed(side: object) -> list[Any]:
 
 
 def _messages(message: object, default: Role) -> list[Any]:
-    """The message, or those that its content holds: a content may be a message list, or an entity's input, in itself."""
+    """The message, or those that its content holds: it may be a message list, or an entity's input, in itself."""
     role, content = _content(message)
     inner = decode(content)
     if isinstance(inner, (Mapping, list)) and not _is_blocks(inner):

@@ -1,9 +1,9 @@
 """Claude Code (and the Agent SDK, which runs it): log events, one for each prompt, API call, tool decision and tool.
 
-`session.id` is the conversation, `prompt.id` the turn. What was said is there only as far as it was switched on: prompts
-(OTEL_LOG_USER_PROMPTS), answers (OTEL_LOG_ASSISTANT_RESPONSES), tool inputs (OTEL_LOG_TOOL_DETAILS, long values cut at
-512 characters), whole requests and responses (OTEL_LOG_RAW_API_BODIES, cut at 60 KB), the only ones with tool results.
-Calls for titles, summaries and the like, and the words of sub-agents, are no part of what the user sees.
+`session.id` is the conversation, `prompt.id` the turn. What was said is there only as far as it was switched on:
+prompts (OTEL_LOG_USER_PROMPTS), answers (OTEL_LOG_ASSISTANT_RESPONSES), tool inputs (OTEL_LOG_TOOL_DETAILS, long
+values cut at 512 characters), whole requests and responses (OTEL_LOG_RAW_API_BODIES, cut at 60 KB), the only ones with
+tool results. Calls for titles, summaries and the like, and the words of sub-agents, are no part of what the user sees.
 The spans of the same program are `claude_code_spans`.
 """
 

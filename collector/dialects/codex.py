@@ -1,7 +1,7 @@
 """Codex CLI: log events only. `conversation.id` is the conversation, `turn.id` the turn where a release has one.
 
-The final answer comes in `codex.agent_response`, which is opt-in and of late releases; tool results are previews; system
-prompt and tool definitions are not sent. Token counts come with the end of each streamed response.
+The final answer comes in `codex.agent_response`, which is opt-in and of late releases; tool results are previews;
+system prompt and tool definitions are not sent. Token counts come with the end of each streamed response.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def read_log(record: LogRecord, decoder: MessageDecoder) -> Operation | None:
         frame = step_frame(record, dialect=NAME, kind=OperationKind.TOOL, conversation=conversation, turn=turn, own=own)
         return replace(frame, **_tool(name, attributes), agent=_agent(attributes))
     is_end = name in _STREAM_EVENTS and attributes.get("event.kind") == "response.completed"
-    if not is_end and name not in {"agent_response"}:
+    if not is_end and name != "agent_response":
         return None
     frame = step_frame(
         record, dialect=NAME, kind=OperationKind.MODEL_CALL, conversation=conversation, turn=turn, own=f"call {place}"

@@ -1,8 +1,8 @@
 """Gemini CLI: log events, and spans whose operations and tool-call ids go by names of their own.
 
 `session.id` is the conversation, `prompt_id` the turn. Its events `gen_ai.client.inference.operation.details` are those
-of the semantic conventions and are read as such, under the turn. Tool events hold arguments and no result; the result is
-in the next request. Spans hold Gemini's own contents, cut at a length. `logPrompts: false` leaves content out.
+of the semantic conventions and are read as such, under the turn. Tool events hold arguments and no result; the result
+is in the next request. Spans hold Gemini's own contents, cut at a length. `logPrompts: false` leaves content out.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def sniffs_span(span: Span) -> bool:
     return span.scope.name == _PROGRAM or span.attributes.get("gen_ai.agent.name") == _PROGRAM
 
 
-def read_span(span: Span, decoder: MessageDecoder) -> Operation:
+def read_span(span: Span, decoder: MessageDecoder) -> Operation:  # noqa: ARG001  # every dialect's signature
     """`otel_genai` reads what has its usual name; `tool_call` spans have arguments and results as messages."""
     attributes = span.attributes
     operation = attributes.get("gen_ai.operation.name")
@@ -69,7 +69,7 @@ def read_span(span: Span, decoder: MessageDecoder) -> Operation:
 def sniffs_log(record: LogRecord) -> bool:
     if record.event_name.startswith(_PREFIX):
         return True
-    is_own = record.scope.name == _PROGRAM or record.resource.service_name == _PROGRAM
+    is_own = _PROGRAM in {record.scope.name, record.resource.service_name}
     return record.event_name == _DETAILS and (is_own or "prompt_id" in record.attributes)
 
 

@@ -1,9 +1,9 @@
 """Google ADK: what its own attributes say beside the semantic conventions, and all of it in the legacy format.
 
 Format 2 is the semantic conventions (`otel_genai`); what is ADK's own there is how the work of other agents is retold
-after a transfer, and a span "(merged tools)" after parallel calls that is no call. Format 1 has the request and response
-of each `call_llm` as JSON, and tools' arguments and results under names of its own; with content off their values are
-"{}".
+after a transfer, and a span "(merged tools)" after parallel calls that is no call. Format 1 has the request and
+response of each `call_llm` as JSON, and tools' arguments and results under names of its own; with content off their
+values are "{}".
 """
 
 from __future__ import annotations

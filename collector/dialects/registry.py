@@ -25,6 +25,8 @@ import structlog
 
 from collector.dialects import (
     adot,
+    agent_framework,
+    azure_agents,
     claude_code,
     claude_code_spans,
     codex,
@@ -37,6 +39,8 @@ from collector.dialects import (
     openllmetry,
     otel_genai,
     otel_genai_events,
+    semantic_kernel,
+    strands,
     vercel_ai,
     vercel_ai_legacy,
 )
@@ -84,6 +88,10 @@ SPAN_DIALECTS: tuple[SpanDialect, ...] = (
     langfuse,
     langsmith,
     mlflow,
+    strands,
+    azure_agents,
+    agent_framework,
+    semantic_kernel,
     otel_genai,
     openinference,
     openllmetry,
@@ -95,6 +103,7 @@ LOG_DIALECTS: tuple[LogDialect, ...] = (
     otel_genai,
     otel_genai_events,
     claude_code,
+    semantic_kernel,
     codex,
     adot,
 )

@@ -137,6 +137,8 @@ def _untyped(block: Mapping[str, Any], depth: int) -> Iterator[Part]:
         yield from found
         return
     text = block.get("text")
+    if isinstance(text, Mapping):
+        text = text.get("value")  # OpenAI's assistants, without their type
     if isinstance(text, str):
         if text:
             yield ReasoningPart(text) if block.get("thought") is True else TextPart(text)

@@ -1,8 +1,8 @@
 """Agents that send log records and no spans: each record is an operation of its own under a turn.
 
 The ids of such operations are stand-ins, made of the conversation's and the turn's id, so that records of one turn meet
-in one trace, in any order of arrival. Where a record names a span, its trace is that span's, and the turn goes under it.
-Without an id of the turn all records of the conversation are one trace, and their times tell the turns.
+in one trace, in any order of arrival. Where a record names a span, its trace is that span's, and the turn goes under
+it. Without an id of the turn all records of the conversation are one trace, and their times tell the turns.
 """
 
 from __future__ import annotations
