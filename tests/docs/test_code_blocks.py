@@ -14,7 +14,7 @@ import yaml
 from adhere.config import load_config
 from adhere.run.plan import check_plan
 from docs.generate.metrics import families
-from tests.support.command_line import adhere_commands, check
+from tests.support.documented_commands import adhere_commands, check
 from tests.support.documents import ROOT, Block, blocks, documents, params
 
 REFERENCE = re.compile(r"\$\{env:([A-Za-z_][A-Za-z0-9_]*)")
