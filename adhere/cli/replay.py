@@ -6,6 +6,7 @@ import asyncio
 import os
 import random
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -19,7 +20,7 @@ from adhere.config.receiving import OtlpDestinationConfig
 from adhere.errors import CommandError
 from adhere.run.destinations import destination
 from collector.clock import SystemClock
-from collector.relay.replay import ReplayResult
+from collector.relay.replay import REPLAY_POLICY, ReplayResult
 from collector.relay.replay import replay as send_all
 from collector.relay.senders import open_sender
 from collector.telemetry.records import Signal
@@ -47,16 +48,18 @@ def replay(
     protocol: Annotated[
         Protocol | None, typer.Option(help="Without it, gRPC for port 4317 and HTTP otherwise.", show_default=False)
     ] = None,
+    retry_for_s: Annotated[
+        float, typer.Option("--retry-for", help="How long one request is tried again (seconds).", min=0)
+    ] = 30.0,
 ) -> None:
     """Send recorded telemetry, request by request and in order, to any OTLP endpoint.
 
-    Headers, compression, timeout and certificates come from OTEL_EXPORTER_OTLP_*. Each request is retried for up to
-    half a minute. Exit code 1 if anything was refused.
+    Headers, compression, timeout and certificates come from OTEL_EXPORTER_OTLP_*. Exit code 1 if anything was refused.
     """
     check_files(files)
     total = sum(_count_lines(file) for file in files)
     with progress("Sending", total=total) as steps:
-        result = asyncio.run(_replay(files, endpoint, protocol, steps.advance))
+        result = asyncio.run(_replay(files, endpoint, protocol, retry_for_s, steps.advance))
     typer.echo(f"{result.sent} requests sent ({result.sent_bytes} bytes), {result.refused} refused.")
     if result.stopped_by is not None:
         raise CommandError(f"The replay to {endpoint} ended early: {result.stopped_by}")
@@ -70,7 +73,11 @@ def _count_lines(file: Path) -> int:
 
 
 async def _replay(
-    files: Sequence[Path], endpoint: str, protocol: Protocol | None, on_progress: Callable[[], None]
+    files: Sequence[Path],
+    endpoint: str,
+    protocol: Protocol | None,
+    retry_for_s: float,
+    on_progress: Callable[[], None],
 ) -> ReplayResult:
     settings = OtlpDestinationConfig(endpoint=endpoint, protocol=protocol.value if protocol else None)
     sender = open_sender(destination(settings, name="replay", path="--endpoint", environ=os.environ))
@@ -85,6 +92,7 @@ async def _replay(
             sender,
             clock=SystemClock(),
             rng=random.Random(),  # noqa: S311 - spreads retries, keeps no secret
+            policy=replace(REPLAY_POLICY, max_elapsed_s=retry_for_s),
             on_progress=lambda _: on_progress(),
         )
     finally:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,9 +16,12 @@ from adhere.errors import CommandError
 from evaluators.verdict import Outcome, Verdict
 from exporters.jsonl import verdict_line
 
+_WIDTH = 118
+"""Where the output is no terminal."""
+
 
 def print_results(verdicts: Sequence[Verdict], *, conversations: int) -> None:
-    console = Console(highlight=False)
+    console = Console(highlight=False, width=None if sys.stdout.isatty() else _WIDTH)
     for verdict in filter(is_flag, verdicts):
         console.print(
             Text(f"{short(verdict.conversation_id)} · {target(verdict)} · {verdict.evaluator} · fail", style="bold red")

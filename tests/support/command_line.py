@@ -1,49 +1,68 @@
-"""Shell commands, checked against the real command line without running anything."""
+"""The `adhere` command as a person calls it: the arguments in, exit code and output back.
+
+`CommandLine` calls `main` in this process, which is quick; `run_adhere` starts a process, for what only one can show.
+"""
 
 from __future__ import annotations
 
-import re
-import shlex
-from collections.abc import Iterator
+import asyncio
+import os
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
-import typer
-from typer._click.exceptions import MissingParameter
+import pytest
 
-from adhere.cli.app import app
-
-_SEPARATORS = re.compile(r"\s*(?:&&|\|\||;|\|)\s*")
-_PREFIXES = (["uv", "run"], ["uv", "run", "--no-sync"], ["python", "-m"])
-
-
-def adhere_commands(script: str) -> Iterator[list[str]]:
-    """The arguments of each `adhere ...` in a script, also as the command of an image with that name."""
-    for line in script.replace("\\\n", " ").splitlines():
-        for part in _SEPARATORS.split(line):
-            words = shlex.split(part, comments=True)
-            for prefix in _PREFIXES:
-                if words[: len(prefix)] == prefix:
-                    words = words[len(prefix) :]
-            if words[:2] == ["docker", "run"] and "adhere" in words:
-                words = words[words.index("adhere") :]
-            if words[:1] == ["adhere"]:
-                yield words[1:]
+from adhere.__main__ import main
+from tests.support.running_adhere import NO_JUDGE_FROM_ENVIRONMENT
 
 
-def check(arguments: list[str], *, may_lack_arguments: bool = False) -> None:
-    """Raises what the command line would answer to a command, option or argument that it does not know."""
+@dataclass(frozen=True, slots=True)
+class Finished:
+    code: int
+    out: str
+    err: str
+
+
+class CommandLine:
+    def __init__(self, patch: pytest.MonkeyPatch, capture: pytest.CaptureFixture[str]) -> None:
+        self._patch = patch
+        self._capture = capture
+        for name in [*NO_JUDGE_FROM_ENVIRONMENT, *(name for name in os.environ if name.startswith("OTEL_"))]:
+            patch.delenv(name, raising=False)
+
+    def __call__(self, *arguments: object) -> Finished:
+        self._patch.setattr(sys, "argv", ["adhere", *map(str, arguments)])
+        self._capture.readouterr()
+        code = _exit_code(main)
+        captured = self._capture.readouterr()
+        return Finished(code, captured.out, captured.err)
+
+    async def beside(self, *arguments: object) -> Finished:
+        """The same, while servers on this event loop answer."""
+        return await asyncio.to_thread(self, *arguments)
+
+
+async def run_adhere(*arguments: object, environ: Mapping[str, str] = {}, timeout_s: float = 60.0) -> Finished:
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-P", "-m", "adhere", *map(str, arguments)),
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        env={**os.environ, **NO_JUDGE_FROM_ENVIRONMENT, **environ},
+    )
     try:
-        _parse(arguments)
-    except MissingParameter:
-        if not may_lack_arguments:
-            raise
+        out, err = await asyncio.wait_for(process.communicate(), timeout_s)
+    except TimeoutError:
+        process.kill()
+        await process.wait()
+        raise
+    return Finished(process.returncode or 0, out.decode(), err.decode())
 
 
-def _parse(arguments: list[str]) -> None:
-    command = typer.main.get_command(app)
-    context = command.make_context("adhere", list(arguments), resilient_parsing=False)
-    rest = [*context._protected_args, *context.args]
-    while rest and hasattr(command, "resolve_command"):
-        name, command, rest = command.resolve_command(context, rest)
-        assert command is not None
-        context = command.make_context(name, rest, parent=context)
-        rest = [*getattr(context, "_protected_args", ()), *context.args] if hasattr(command, "resolve_command") else []
+def _exit_code(call: Callable[[], None]) -> int:
+    try:
+        call()
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else int(end.code is not None)
+    return 0

@@ -18,6 +18,12 @@ QUICK_WAITS: Mapping[str, Any] = {
     "conversation_idle": {"default_s": 1.0, "min_s": 1.0, "max_s": 1.0},
     "revision_interval_s": 0.1,
 }
+NO_JUDGE_FROM_ENVIRONMENT: Mapping[str, str] = {
+    "OPENAI_API_KEY": "",
+    "OPENAI_BASE_URL": "",
+    "OTEL_EXPORTER_OTLP_ENDPOINT": "",
+}
+"""What the machine of a developer may have set."""
 
 
 def write_config(folder: Path, **changes: Any) -> Path:
@@ -38,6 +44,5 @@ def write_config(folder: Path, **changes: Any) -> Path:
 @asynccontextmanager
 async def running_adhere(folder: Path, **changes: Any) -> AsyncIterator[tuple[Sidecar, Addresses]]:
     """Ready when entered; ended in order when left."""
-    environ = {"OPENAI_API_KEY": "", "OPENAI_BASE_URL": "", "OTEL_EXPORTER_OTLP_ENDPOINT": ""}
-    async with started(write_config(folder, **changes), environ=environ) as sidecar:
+    async with started(write_config(folder, **changes), environ=NO_JUDGE_FROM_ENVIRONMENT) as sidecar:
         yield sidecar, await sidecar.ready()
