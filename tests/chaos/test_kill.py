@@ -1,0 +1,142 @@
+"""kill -9 of the running sidecar under load, at seeded instants; nothing acknowledged may be lost (R1, R6, R7, R8).
+
+`CHAOS_SEED` and `CHAOS_KILLS` in the environment replay a failure or make a longer run.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+
+from collector.telemetry.records import Signal
+from tests.chaos.kills import Kill, plan_kills
+from tests.support.adhere_process import AdhereProcess, is_alive
+from tests.support.honest_judge import honest
+from tests.support.judge_server import JudgeServer
+from tests.support.otlp_sink import OtlpSink
+from tests.support.running_adhere import write_config
+from tests.support.traffic import Oracle, Producer
+from tests.support.until import until
+from tests.support.verdict_lines import verdict_lines
+
+SEED = int(os.environ.get("CHAOS_SEED", "20261130"))
+KILLS = int(os.environ.get("CHAOS_KILLS", "20"))
+EVALUATORS = ("rules", "task_adherence")
+IN_FLIGHT = 4
+LONG_S = 120.0
+"""Bound of a wait for something that takes a second or two on a quiet machine."""
+
+
+@pytest.mark.timeout(900)
+async def test_kills_lose_nothing_and_change_nothing(tmp_path: Path) -> None:
+    print(f"CHAOS_SEED={SEED} CHAOS_KILLS={KILLS}")  # noqa: T201 - what a failure is replayed with
+    oracle = Oracle()
+    with JudgeServer(honest) as judge:
+        async with OtlpSink() as backend, OtlpSink() as scores:
+            config = write_config(
+                tmp_path,
+                relay=[{"name": "backend", "endpoint": backend.http_url}],
+                judge={"base_url": judge.base_url, "model": "scripted-judge", "max_concurrency": IN_FLIGHT},
+                evaluators=["rules", {"task_adherence": {"on": "turn"}}],
+                exporters=["jsonl", {"otlp": {"endpoint": scores.grpc_url, "protocol": "grpc"}}],
+                shutdown_s=5,
+            )
+            verdicts = tmp_path / "data" / "verdicts.jsonl"
+            async with AdhereProcess(config, restart_max_s=0.1) as adhere:
+                producers = [
+                    Producer(name, transport=transport, oracle=oracle, locate=adhere.data.read_addresses, seed=SEED)
+                    for name, transport in (("h1", "http"), ("h2", "http"), ("g1", "grpc"))
+                ]
+                stop = asyncio.Event()
+                async with asyncio.TaskGroup() as load:
+                    for producer in producers:
+                        load.create_task(producer.run(stop))
+                    for kill in plan_kills(seed=SEED, kills=KILLS):
+                        await carry_out(kill, adhere, oracle=oracle, verdicts=verdicts)
+                    stop.set()
+
+                fresh = await producers[0].send_one(with_conversation=True)
+                wanted = {(conversation, name) for conversation in oracle.conversations for name in EVALUATORS}
+                await until(lambda: judged(verdicts).keys() >= wanted, timeout_s=LONG_S, every_s=0.2)
+                await scores.wait_for(lambda s: len(event_ids(s)) >= len(wanted), timeout_s=LONG_S)
+                await backend.wait_for(lambda s: set(s.bodies(Signal.TRACES)) >= set(oracle.acked), timeout_s=LONG_S)
+                assert await adhere.terminate() == 0
+
+            found = judged(verdicts)
+            arrived = backend.bodies(Signal.TRACES)
+            assert (fresh, "rules") in found, "liveness"
+            assert set(arrived) == oracle.attempted == set(oracle.acked), "conservation, and nothing unknown"
+            assert found.keys() == wanted
+            assert {len(lines) for lines in found.values()} == {1}, "one verdict each, whatever was replayed"
+            assert event_ids(scores) == {verdict_id for lines in found.values() for verdict_id in lines}
+            assert {outcome for lines in found.values() for outcome in lines.values()} == {"pass"}
+            evaluator_kills = sum(kill.target != "collector" for kill in plan_kills(seed=SEED, kills=KILLS))
+            paid = sum(name == "task_adherence" for _, name in found)
+            assert paid <= len(judge.calls) <= paid + IN_FLIGHT * evaluator_kills, "nothing finished is asked again"
+            print(  # noqa: T201 - the figures of the run
+                f"{len(oracle.acked)} requests, {span_count(oracle)} spans, {oracle.tries} tries,"
+                f" {len(oracle.conversations)} conversations, {len(arrived)} relayed, {len(judge.calls)} judge calls"
+            )
+            assert span_count(oracle) >= 100 * KILLS, "enough traffic to mean something"
+            assert len(oracle.conversations) >= KILLS
+            assert oracle.tries > len(oracle.acked), "the kills were felt"
+
+
+async def carry_out(kill: Kill, adhere: AdhereProcess, *, oracle: Oracle, verdicts: Path) -> None:
+    if kill.moment == "at_work":
+        if kill.target == "evaluator":
+            reached = len(verdict_lines(verdicts)) + kill.work
+            await until(lambda: len(verdict_lines(verdicts)) >= reached, timeout_s=LONG_S, every_s=0.05)
+        else:
+            goal = len(oracle.acked) + kill.work
+            await until(lambda: len(oracle.acked) >= goal, timeout_s=LONG_S)
+    if kill.target == "supervisor":
+        await kill_supervisor(adhere)
+        return
+    await until(lambda: kill.target in adhere.children(), timeout_s=LONG_S)
+    await asyncio.sleep(kill.delay_s)
+    pid = adhere.children().get(kill.target)
+    if pid is not None:
+        os.kill(pid, signal.SIGKILL)
+        await until(lambda: not is_alive(pid), timeout_s=LONG_S)
+
+
+async def kill_supervisor(adhere: AdhereProcess) -> None:
+    """Its children end by themselves; then everything is started anew, as an init system would."""
+    children = adhere.children().values()
+    adhere.signal(signal.SIGKILL)
+    assert await adhere.wait() == -signal.SIGKILL
+    await until(lambda: not any(map(is_alive, children)), timeout_s=LONG_S)
+    await adhere.start()
+
+
+def judged(path: Path) -> dict[tuple[str, str], dict[str, str]]:
+    """By conversation and evaluator: the ids of the verdicts, with the outcome of each."""
+    found: dict[tuple[str, str], dict[str, str]] = defaultdict(dict)
+    for line in verdict_lines(path):
+        found[line["conversation_id"], line["evaluator"]][line["id"]] = line["outcome"]
+    return found
+
+
+def event_ids(sink: OtlpSink) -> set[str]:
+    return {
+        pair.value.string_value
+        for record in sink.log_records
+        for pair in record.attributes
+        if pair.key == "adhere.verdict.id"
+    }
+
+
+def span_count(oracle: Oracle) -> int:
+    return sum(
+        len(scope.spans)
+        for body in oracle.acked
+        for resource in ExportTraceServiceRequest.FromString(body).resource_spans
+        for scope in resource.scope_spans
+    )
