@@ -18,7 +18,9 @@ from evaluators.verdict import Evidence, Unit, UnitKind
 _MAX_QUOTE_CHARS = 400
 _MAX_PARSED_CHARS = 1 << 20
 _ERROR_TEXT = re.compile(
-    r"\s*(?:error|exception|traceback \(most recent call last\)|tool execution failed)\b\s*:?", re.IGNORECASE
+    r"\s*(?:error(?:\s+(?:executing|calling|invoking|running|occurred)\b|\s*[:(\[])|an error occurred\b|exception\s*:|"
+    r"\w+(?:error|exception)\s*:|traceback \(most recent call last|tool (?:execution|call) failed\b)",
+    re.IGNORECASE,
 )
 _FAILED_STATUS = frozenset({"error", "failed", "failure"})
 

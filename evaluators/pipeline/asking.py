@@ -15,6 +15,7 @@ import structlog
 from collector.clock import Clock
 from evaluators.evaluator import Evaluator, Judgement
 from evaluators.pipeline.metrics import PipelineMetrics
+from evaluators.pipeline.whereabouts import whereabouts
 from evaluators.verdict import JudgeInfo, Outcome, Unit
 
 log = structlog.get_logger(__name__)
@@ -73,7 +74,13 @@ class Asking:
         if error is not None and not isinstance(error, Exception):
             raise error
         if error is not None:
-            log.warning("evaluator raised", evaluator=evaluator.name, unit=unit.key, error=type(error).__name__)
+            log.warning(
+                "evaluator raised",
+                evaluator=evaluator.name,
+                unit=unit.key,
+                error=type(error).__name__,
+                at=whereabouts(error),
+            )
             return _failed(evaluator, "evaluator_raised", f"The evaluator raised {type(error).__name__}.")
         return _checked(evaluator, task.result())
 

@@ -19,6 +19,7 @@ from evaluators.pipeline.planning import Ask, Plan, Planner
 from evaluators.pipeline.shared import Shared
 from evaluators.pipeline.tally import Tally
 from evaluators.pipeline.unit_queue import Submission, UnitQueue
+from evaluators.pipeline.whereabouts import whereabouts
 from evaluators.store import attempts as attempts_table
 from evaluators.store.waiting import enqueue, find_job
 from evaluators.verdict import DecisionKind, Outcome, Verdict
@@ -55,13 +56,16 @@ class Intake:
     async def _process_all(self, batch: Sequence[Submission]) -> None:
         try:
             await self._process(batch)
-        except Exception as err:  # Supervision point: the unit that does this must not take its neighbours along.
+        except Exception as err:  # noqa: BLE001 - supervision point: a unit must not take its neighbours along
             if len(batch) > 1:
                 for submission in batch:
                     await self._process_all([submission])
                 return
             unit = batch[0].unit
-            log.exception("unit cannot be processed", unit=unit.key, error=type(err).__name__)
+            conversation = unit.conversation.key
+            log.error(  # noqa: TRY400 - a stack trace with local variables would hold people's words
+                "unit cannot be processed", conversation=conversation, error=type(err).__name__, at=whereabouts(err)
+            )
             for setup in self._shared.setups:
                 if setup.evaluator.unit_kind is unit.kind:
                     self._shared.metrics.submitted.labels(setup.name).inc()

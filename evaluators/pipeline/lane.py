@@ -25,6 +25,7 @@ from evaluators.pipeline.setup import EvaluatorSetup
 from evaluators.pipeline.shared import Shared
 from evaluators.pipeline.tally import Tally
 from evaluators.pipeline.wake import Wake
+from evaluators.pipeline.whereabouts import whereabouts
 from evaluators.store.unit_codec import decode_unit
 from evaluators.store.waiting import next_due_ns
 from evaluators.verdict import DecisionKind, Unit
@@ -117,8 +118,10 @@ class JudgeLane:
             asked = await self._ask(taken)
             if asked is not None:
                 await self._settle(judge, asked)
-        except Exception as err:  # Supervision point: one job that cannot be settled must not end the lane.
-            log.exception("judging cannot be settled", unit=taken.job.unit_key, error=type(err).__name__)
+        except Exception as err:  # noqa: BLE001 - supervision point: one job must not end the lane
+            log.error(  # noqa: TRY400 - a stack trace with local variables would hold people's words
+                "judging cannot be settled", unit=taken.job.unit_key, error=type(err).__name__, at=whereabouts(err)
+            )
             reason = f"It could not be processed: {type(err).__name__}."
             await self._apply(
                 partial(

@@ -34,6 +34,7 @@ from evaluators.pipeline.shared import Shared
 from evaluators.pipeline.sink import VerdictSink
 from evaluators.pipeline.unit_queue import Submission, UnitQueue
 from evaluators.pipeline.upkeep import Upkeep
+from evaluators.pipeline.whereabouts import whereabouts
 from evaluators.store.retention import Retention
 from evaluators.store.thread import StoreThread
 from evaluators.verdict import Unit
@@ -170,8 +171,8 @@ class JudgingPipeline:
                 group.create_task(self._upkeep.run())
                 group.create_task(self._run_lane())
                 group.create_task(self._run_handover())
-        except Exception:  # Not swallowed: `wait` raises it to whoever supervises the process.
-            log.exception("judging pipeline ended early")
+        except Exception as err:  # Not swallowed: `wait` raises it to whoever supervises the process.
+            log.error("judging pipeline ended early", error=type(err).__name__, at=whereabouts(err))  # noqa: TRY400
             raise
 
     async def _run_lane(self) -> None:

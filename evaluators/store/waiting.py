@@ -115,9 +115,9 @@ def take_due(
 
 
 def next_due_ns(connection: sqlite3.Connection, evaluators: Sequence[str], *, busy: Collection[str] = ()) -> int | None:
+    waits = f"dead = 0 AND running = 0 AND evaluator IN ({_marks(evaluators)}) AND subject NOT IN ({_marks(busy)})"
     (found,) = connection.execute(
-        "SELECT min(not_before_ns) FROM waiting WHERE dead = 0 AND running = 0"
-        f" AND evaluator IN ({_marks(evaluators)}) AND subject NOT IN ({_marks(busy)})",
+        f"SELECT min(not_before_ns) FROM waiting WHERE {waits}",  # noqa: S608 - only question marks are put in
         (*evaluators, *busy),
     ).fetchone()
     return None if found is None else int(found)

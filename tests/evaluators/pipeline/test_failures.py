@@ -257,3 +257,45 @@ async def test_work_beyond_the_bound_on_disk_is_given_up_oldest_first(tmp_path):
     assert early.decisions[0].decision.reason.startswith("Too much content")
     assert len(late.waiting) == 1
     assert found.metric("adhere_judging_waiting_bytes") <= 20_000
+
+
+async def test_a_unit_that_cannot_be_processed_takes_no_neighbour_along(tmp_path):
+    settled: list[str] = []
+    broken = replace(unit_of("broken"), turn_index=9)
+
+    async with judging(tmp_path, setup(ScriptedEvaluator(), immediate=True)) as found:
+        for name, unit in (("before", unit_of("before")), ("broken", broken), ("after", unit_of("after"))):
+            await found.pipeline.submit(unit, on_settled=lambda name=name: settled.append(name))
+        await found.pipeline.drain()
+
+    assert {verdict.conversation_id for verdict in found.sink.verdicts} == {"before", "after"}
+    assert sorted(settled) == ["after", "before", "broken"]
+    assert found.metric("adhere_judging_decisions_total", reason="unprocessable") == 1
+    assert found.metric("adhere_judging_submitted_total") == 3
+
+
+async def test_waiting_content_that_no_longer_reads_is_given_up(tmp_path):
+    evaluator = ScriptedEvaluator(refusing)
+
+    async with judging(tmp_path, setup(evaluator)) as found:
+        await found.pipeline.submit(unit_of("garbled"))
+        await found.pipeline.drain()
+        await found.store.run(lambda connection: connection.execute("UPDATE units SET body = x'00'"))
+        await advance_until(found.clock, lambda: found.metric("adhere_judging_decisions_total") == 1)
+        record = await found.explain("garbled")
+
+    assert kinds(record) == [DecisionKind.FAILED]
+    assert record.waiting == ()
+
+
+async def test_a_store_that_refuses_writes_holds_up_and_loses_nothing(tmp_path):
+    async with judging(tmp_path, setup(ScriptedEvaluator())) as found:
+        pages = await found.store.run(lambda connection: connection.execute("PRAGMA max_page_count").fetchone()[0])
+        await found.store.run(lambda connection: connection.execute("PRAGMA max_page_count = 1").fetchone())
+        for n in range(40):
+            await found.pipeline.submit(unit_of(f"c{n}"))
+        await until(lambda: found.metric("adhere_judging_store_failures_total") > 0)
+        await found.store.run(lambda connection: connection.execute(f"PRAGMA max_page_count = {pages}").fetchone())
+        await advance_until(found.clock, lambda: len(found.sink.verdicts) == 40)
+
+    assert {verdict.conversation_id for verdict in found.sink.verdicts} == {f"c{n}" for n in range(40)}
