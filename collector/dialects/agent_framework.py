@@ -1,7 +1,7 @@
 """Microsoft Agent Framework: workflows around agents, and conversation ids that are in truth response ids.
 
-Agents, model calls and tools follow the semantic conventions (`otel_genai`; `otel_genai_events` in the older mode). What
-is its own are the spans of workflows: a run is what the user asked for, its executors are steps of it.
+Agents, model calls and tools follow the semantic conventions (`otel_genai`; `otel_genai_events` in the older mode).
+What is its own are the spans of workflows: a run is what the user asked for, its executors are steps of it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Azure AI agents (threads and runs) and Azure AI projects: one span event a message, its whole content in one attribute.
+"""Azure AI agents (threads and runs) and Azure AI projects: one span event a message, its content in one attribute.
 
 Thread events are those of the semantic conventions up to 1.36 (`otel_genai_events` reads their `gen_ai.event.content`).
 Its own are the operations of a thread's run, the thread as the conversation, messages that are shown once more whenever

@@ -41,6 +41,9 @@ _KEYS = (
     "mlflow.trace.session",
     "voltagent.conversation_id",
     "genkit:sessionId",
+    "lmnr.association.properties.session_id",
+    "mastra.metadata.threadId",
+    "mastra.metadata.sessionId",
     "microsoft.session.id",
 )
 _METADATA = ("thread_id", "session_id", "conversation_id")

@@ -25,24 +25,36 @@ import structlog
 
 from collector.dialects import (
     adot,
+    ag2,
     agent_framework,
     azure_agents,
     claude_code,
     claude_code_spans,
     codex,
+    crewai,
     gemini_cli,
+    genkit,
     google_adk,
+    laminar,
     langfuse,
     langsmith,
+    livekit,
+    logfire,
+    mastra,
     mlflow,
     openinference,
+    openlit,
     openllmetry,
     otel_genai,
     otel_genai_events,
+    pipecat,
+    pydantic_ai,
     semantic_kernel,
+    spring_ai,
     strands,
     vercel_ai,
     vercel_ai_legacy,
+    voltagent,
 )
 from collector.dialects.conversation_ids import NO_RANK, conversation_id_of
 from collector.messages.decoder import MessageDecoder
@@ -84,11 +96,23 @@ SPAN_DIALECTS: tuple[SpanDialect, ...] = (
     gemini_cli,
     vercel_ai_legacy,
     vercel_ai,
+    pydantic_ai,
     google_adk,
     langfuse,
     langsmith,
     mlflow,
     strands,
+    livekit,
+    pipecat,
+    ag2,
+    crewai,
+    laminar,
+    genkit,
+    voltagent,
+    mastra,
+    spring_ai,
+    openlit,
+    logfire,
     azure_agents,
     agent_framework,
     semantic_kernel,
@@ -163,11 +187,13 @@ def is_candidate(raw: bytes, known: Sequence[bytes]) -> bool:
 
 
 def _is_left_out(span: Span) -> bool:
-    """Start markers with ids of their own, and spans of offline experiments, which all of an experiment's spans are."""
+    """Start markers with ids of their own, copies of a call's usage, and spans of offline experiments, which all of an
+    experiment's spans are.
+    """
     attributes = span.attributes
-    return attributes.get("logfire.span_type") == "pending_span" or any(
-        key.startswith("langfuse.experiment.") for key in attributes
-    )
+    if attributes.get("logfire.span_type") == "pending_span" or attributes.get("ag2.span.type") == "usage":
+        return True
+    return any(key.startswith("langfuse.experiment.") for key in attributes)
 
 
 def _sniffs(sniff: Callable[[R], bool], item: R) -> bool:

@@ -1,7 +1,7 @@
 """Semantic Kernel: messages as Python log records whose body is JSON text, and agents with messages of its own shape.
 
 The records are the per-message events of the semantic conventions, the name in an attribute (`otel_genai_events`); its
-own is `gen_ai.prompt`, the whole history as one record. Functions that no model asked for (prompt functions) are chains.
+own is `gen_ai.prompt`, the whole history as one record.
 """
 
 from __future__ import annotations

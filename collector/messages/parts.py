@@ -37,8 +37,8 @@ _RESULT = {
     "function_call_output", "server_tool_call_response", "function_response", "mcp_tool_result",
     "custom_tool_call_output", "web_search_tool_result", "tool-return", "retry-prompt", "tool_response",
     "code_execution_tool_result", "tool-error" }  # fmt: skip
-_CALL_KEYS = {"toolUse", "functionCall", "function_call", "tool_call", "tool_use"}
-_RESULT_KEYS = {"toolResult", "functionResponse", "function_response", "tool_call_result", "tool_result"}
+_CALL_KEYS = {"toolUse", "toolRequest", "functionCall", "function_call", "tool_call", "tool_use"}
+_RESULT_KEYS = {"toolResult", "toolResponse", "functionResponse", "function_response", "tool_call_result", "tool_result"}
 _REASONING_KEYS = {"reasoningContent", "reasoning", "thinking"}
 _MEDIA_KEYS = {
     "inline_data", "inlineData", "file_data", "fileData", "image", "document", "video", "audio",
@@ -169,7 +169,7 @@ def tool_call(block: Mapping[str, Any]) -> ToolCallPart:
     detail = inner if isinstance(inner, Mapping) else block
     name = first(detail, "name", "tool_name", "toolName") or first(block, "name", "tool_name", "toolName") or inner
     arguments = _first_present(detail, block, keys=("arguments", "args", "input", "parameters"))
-    call_id = first(block, "call_id", "id", "toolUseId", "tool_call_id", "toolCallId", "tool_use_id", "tool_id")
+    call_id = first(block, "call_id", "id", "toolUseId", "tool_call_id", "toolCallId", "tool_use_id", "tool_id", "ref")
     return ToolCallPart(
         name=name if isinstance(name, str) else "",
         arguments=object_or_text(arguments) if arguments != "" else {},
@@ -183,7 +183,7 @@ def tool_result(block: Mapping[str, Any]) -> ToolResultPart:
     detail = inner if isinstance(inner, Mapping) else block
     result = _first_present(detail, block, keys=("response", "result", "output", "content", "value", "text"))
     call_id = first(
-        block, "call_id", "tool_use_id", "toolUseId", "tool_call_id", "toolCallId", "id"
+        block, "call_id", "tool_use_id", "toolUseId", "tool_call_id", "toolCallId", "id", "ref"
     )  # fmt: skip
     origin = block.get("origin")
     if call_id is None and isinstance(origin, Mapping):
