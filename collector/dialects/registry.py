@@ -35,6 +35,7 @@ from collector.dialects import (
     gemini_cli,
     genkit,
     google_adk,
+    haystack,
     laminar,
     langfuse,
     langsmith,
@@ -118,6 +119,7 @@ SPAN_DIALECTS: tuple[SpanDialect, ...] = (
     semantic_kernel,
     otel_genai,
     openinference,
+    haystack,
     openllmetry,
     otel_genai_events,
 )

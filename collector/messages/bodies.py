@@ -23,7 +23,9 @@ from collector.messages.values import as_str, decode
 from collector.model import GapKind
 from collector.operation import Message, Role
 
-_LISTS = ("messages", "input", "contents", "chat_history", "history", "inputs", "prompt", "output", "outputs")
+_LISTS = (
+    "messages", "input", "contents", "chat_history", "history", "inputs", "prompt", "output", "outputs", "replies",
+)  # fmt: skip
 _CALL_KEYS = {"args", "kwargs"}
 _LOOK_AT = 4
 """So many items of a list tell whether it is one of messages."""
@@ -58,7 +60,7 @@ def read_request(value: object, decoder: MessageDecoder, *, default: Role = Role
     if found is not None:
         return found
     whole, was_cut = decode_or_mend(text)
-    items = request_items(whole)
+    items = request_items(whole) or (request_items(_without_rest(whole)) if was_cut else None)
     decoded = decoder.read_items(_without_system(items, whole), default=default) if items else Decoded()
     rest = whole if isinstance(whole, Mapping) else {}
     return Body(_marked(decoded, decoder) if was_cut else decoded, _system(rest), rest)
@@ -74,7 +76,7 @@ def read_response(value: object, decoder: MessageDecoder) -> Body:
     if found is not None:
         return found
     whole, was_cut = decode_or_mend(text)
-    items = response_items(whole) or answer_in_pieces(whole)
+    items = response_items(whole) or (response_items(_without_rest(whole)) if was_cut else answer_in_pieces(whole))
     decoded = decoder.read_items(items, default=Role.ASSISTANT) if items else Decoded()
     return Body(_marked(decoded, decoder) if was_cut else decoded, None, whole if isinstance(whole, Mapping) else {})
 
@@ -175,6 +177,17 @@ def _without_system(items: Sequence[Any], whole: object) -> Sequence[Any]:
     first = items[0] if items else None
     is_own = isinstance(first, Mapping) and first == {"role": "system", "content": system}
     return items[1:] if system and is_own else items
+
+
+def _without_rest(whole: object) -> object:
+    """Without what the cut left of the last message, where that is not enough to tell that it is one."""
+    if isinstance(whole, list):
+        inner = [*whole[:-1], _without_rest(whole[-1])] if whole and isinstance(whole[-1], list) else whole[:-1]
+        return inner or None
+    if not isinstance(whole, Mapping):
+        return None
+    last = next(reversed(whole), None)
+    return {**whole, last: _without_rest(whole[last])} if last is not None else None
 
 
 def _system(rest: Mapping[str, Any]) -> str | None:

@@ -32,7 +32,7 @@ def _tools(value: Any, *, depth: int) -> Iterator[ToolDefinition]:
             if isinstance(value.get(key), list):
                 yield from _tools(value[key], depth=depth - 1)
                 return
-        for key in ("function", "toolSpec", "tool", "json_schema"):
+        for key in ("function", "toolSpec", "tool", "json_schema", "data"):
             if isinstance(value.get(key), (Mapping, str)) and not as_str(value.get("name")):
                 yield from _tools(decode(value[key]), depth=depth - 1)
                 return

@@ -13,6 +13,7 @@ from typing import Any
 
 from collector.messages.payloads import is_message, request_items, response_items
 from collector.messages.reprs import decode_repr, is_printed_object, looks_like_repr
+from collector.messages.truncation import decode_or_mend
 from collector.messages.values import as_str, decode, object_or_text, plain
 from collector.model import JsonValue
 
@@ -22,7 +23,7 @@ _ASKED = (
 )  # fmt: skip
 _TOLD = (
     "output", "answer", "response", "result", "final_output", "final_answer", "text", "content", "message", "outputs",
-    "reply", "raw", "return_value", "final_result", "generation",
+    "reply", "replies", "raw", "return_value", "final_result", "generation",
 )  # fmt: skip
 _MAX_DEPTH = 5
 
@@ -118,7 +119,9 @@ def _single(found: Any, names: tuple[str, ...], *, depth: int) -> str | None:
 
 
 def _spoken(text: str, names: tuple[str, ...], *, depth: int) -> str | None:
-    """A text that somebody may have said. A printed object is none; what it holds may be."""
+    """A text that somebody may have said. A printed object is none, nor is JSON that was cut; what it holds may be."""
+    if decode_or_mend(text)[1]:
+        return None
     if not is_printed_object(text):
         return as_str(text.strip())
     printed = decode_repr(text)

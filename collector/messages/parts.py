@@ -41,7 +41,7 @@ _CALL_KEYS = {"toolUse", "toolRequest", "functionCall", "function_call", "tool_c
 _RESULT_KEYS = {"toolResult", "toolResponse", "functionResponse", "function_response", "tool_call_result", "tool_result"}
 _REASONING_KEYS = {"reasoningContent", "reasoning", "thinking"}
 _MEDIA_KEYS = {
-    "inline_data", "inlineData", "file_data", "fileData", "image", "document", "video", "audio",
+    "inline_data", "inlineData", "file_data", "fileData", "image", "document", "video", "audio", "file",
 }  # fmt: skip
 _KEYED = frozenset({*_CALL_KEYS, *_RESULT_KEYS, *_REASONING_KEYS, *_MEDIA_KEYS, "message_content"})
 _COMPACTION = {"compaction", "summary", "context_compaction"}
@@ -208,6 +208,8 @@ def unwrap_result(value: object, *, depth: int = 4) -> JsonValue:
     found = object_or_text(value)
     if depth <= 0:
         return found
+    if isinstance(found, list) and len(found) == 1 and isinstance(found[0], Mapping) and set(found[0]) == {"json"}:
+        return unwrap_result(found[0]["json"], depth=depth - 1)  # Bedrock
     if isinstance(found, list) and found:
         texts = [_only_text(block) for block in found]
         if all(text is not None for text in texts):

@@ -13,7 +13,7 @@ from collector.messages.roles import is_pair
 from collector.messages.values import as_str, decode, first, text_of
 
 _REQUEST_LISTS = ("messages", "input", "contents", "chat_history", "history", "inputs", "prompt", "message")
-_RESPONSE_LISTS = ("messages", "output", "outputs", "generations", "candidates", "choices")
+_RESPONSE_LISTS = ("messages", "output", "outputs", "generations", "candidates", "choices", "replies")
 _CHOICES = {"choices", "candidates", "generations"}
 _MAX_DEPTH = 5
 
@@ -97,6 +97,8 @@ def is_message(found: object) -> bool:
         return False
     if isinstance(found.get("role"), str):
         return any(key in found for key in ("content", "contents", "parts", "tool_calls", "blocks", "function_call"))
+    if isinstance(found.get("_role"), str):
+        return "_content" in found
     if found.get("lc") == 1 and "kwargs" in found:
         identity = found.get("id")
         return isinstance(identity, list) and bool(identity) and str(identity[-1]).endswith(("Message", "MessageChunk"))

@@ -22,6 +22,9 @@ _NAME = re.compile(r"[A-Za-z_][\w.]*")
 _NUMBER = re.compile(r"[+-]?(?:0x[0-9a-fA-F]+|(?:\d[\d_]*)?\.?\d+(?:[eE][+-]?\d+)?\.?)")
 _STRING = re.compile(r"""[rbuRBU]{0,2}('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")""", re.DOTALL)
 _ENUM = re.compile(r"<[\w.]+: ")
+_BRACKET = re.compile(r"<|(?<!-)>")
+"""Of `<function <lambda> at 0x7f>`; an arrow in a signature is none."""
+_MAX_ANGLE = 10_000
 _ESCAPE = re.compile(r"\\(x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)", re.DOTALL)
 _SIMPLE = {"n": "\n", "t": "\t", "r": "\r", "0": "\0", "b": "\b", "f": "\f", "a": "\a", "v": "\v", "\n": ""}
 _CONSTANTS: dict[str, Any] = {"None": None, "True": True, "False": False, "nan": None, "inf": None}
@@ -155,11 +158,13 @@ class _Parser:
             if self._take(">"):
                 return value
             raise _UnreadableError
-        end = self._text.find(">", self._at)
-        if end < 0:
-            raise _UnreadableError
-        value, self._at = self._text[self._at : end + 1], end + 1
-        return value
+        start, open_brackets = self._at, 0
+        for bracket in _BRACKET.finditer(self._text, start, start + _MAX_ANGLE):
+            open_brackets += 1 if bracket[0] == "<" else -1
+            if open_brackets == 0:
+                self._at = bracket.end()
+                return self._text[start : self._at]
+        raise _UnreadableError
 
 
 def _unescaped(match: re.Match[str]) -> str:

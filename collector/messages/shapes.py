@@ -58,6 +58,8 @@ def _body(value: Mapping[str, Any], depth: int) -> tuple[Mapping[str, Any], Role
     data = value.get("data")
     if isinstance(data, Mapping) and role_of(value.get("type")):
         return data, role_of(value.get("type"))
+    if "_role" in value and "role" not in value:
+        return {key.lstrip("_"): member for key, member in value.items()}, None  # Haystack before 2.12
     inner = value.get("message")
     if depth > 0 and isinstance(inner, Mapping) and "content" not in value and "parts" not in value:
         body, role = _body(inner, depth - 1)
