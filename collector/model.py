@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal, TypeAlias
 
+from collector.frozen import quick
+
 JsonValue: TypeAlias = "bool | int | float | str | Sequence[JsonValue] | Mapping[str, JsonValue] | None"
 
 
@@ -68,6 +70,7 @@ class ConversationIdSource(StrEnum):
     """Nothing joins this trace to another one; its trace id stands in."""
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class Agent:
     name: str | None = None
@@ -75,6 +78,7 @@ class Agent:
     version: str | None = None
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class ToolDefinition:
     name: str
@@ -83,6 +87,7 @@ class ToolDefinition:
     """JSON schema of the arguments."""
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class MessageStep:
     """Text that the assistant (or a sub-agent) said on the way, before the turn's final output."""
@@ -95,6 +100,7 @@ class MessageStep:
     kind: Literal["message"] = "message"
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class ToolCallStep:
     name: str
@@ -110,6 +116,7 @@ class ToolCallStep:
     kind: Literal["tool_call"] = "tool_call"
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class ToolResultStep:
     result: JsonValue
@@ -133,6 +140,7 @@ class HandoffStep:
 Step: TypeAlias = MessageStep | ToolCallStep | ToolResultStep | HandoffStep
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class Turn:
     """From one user input to the answer to it. `trace_id` and `span_id` name the target span that scores belong to."""

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
 
+from collector.frozen import quick
 from collector.model import Agent, GapKind, JsonValue, ToolDefinition
 
 
@@ -49,6 +50,7 @@ class ReasoningPart:
     text: str
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class ToolCallPart:
     name: str
@@ -56,6 +58,7 @@ class ToolCallPart:
     call_id: str | None = None
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class ToolResultPart:
     result: JsonValue
@@ -84,6 +87,7 @@ class CompactionPart:
 Part: TypeAlias = TextPart | ReasoningPart | ToolCallPart | ToolResultPart | MediaPart | CompactionPart
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class Message:
     role: Role
@@ -96,6 +100,7 @@ class Message:
     """What this very message lacks: cut, redacted, or the list ended here because the rest was cut."""
 
 
+@quick
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Chain:
     """A list of messages, as its last message and the list before it.
@@ -139,6 +144,7 @@ class Chain:
         return f"Chain(length={self.length}, digest={self.digest.hex()})"
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class EventMessage:
     """A message that arrived as a record of its own (an event per message), with what orders it among its like."""
@@ -155,6 +161,7 @@ class Usage:
     output_tokens: int | None = None
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class Operation:
     """What one span or one log record says. Absent means unknown, never false."""

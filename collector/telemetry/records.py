@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from typing import TypeAlias
 
+from collector.frozen import quick
+
 AttributeValue: TypeAlias = (
     "bool | int | float | str | bytes | Sequence[AttributeValue] | Mapping[str, AttributeValue] | None"
 )
@@ -47,6 +49,7 @@ class Scope:
     attributes: Attributes
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class SpanEvent:
     name: str
@@ -62,6 +65,7 @@ class SpanLink:
     attributes: Attributes
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class Span:
     trace_id: str
@@ -83,6 +87,7 @@ class Span:
     dropped_events: int = 0
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class LogRecord:
     trace_id: str
