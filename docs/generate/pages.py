@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from docs.generate import configuration, evaluators, gaps, metrics
+from docs.generate import configuration, dialects, evaluators, gaps, instrumentations, metrics
 
 DOCS = Path(__file__).resolve().parents[1]
 
@@ -16,6 +16,7 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "checks": evaluators.checks,
     "common options": evaluators.common_options,
     "configuration options": configuration.configuration_options,
+    "dialects": dialects.dialect_table,
     "evaluator options": evaluators.evaluator_options,
     "evaluators": evaluators.evaluator_overview,
     "exporter options": configuration.exporter_options,
@@ -25,13 +26,16 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "rule forms": evaluators.rule_forms,
     "rule keys": evaluators.rule_keys,
 }
+CORPUS_PARTS: Mapping[str, Callable[[], str]] = {"instrumentations": instrumentations.instrumentation_table}
+"""These take a while, and need the folder of real captures beside the checkout; without it they stay as they are."""
 
 
 def rendered(page: str, parts: Mapping[str, Callable[[], str]]) -> str:
-    """The page with every generated part written anew. Raises KeyError for a part that nothing gives."""
+    """The page with these parts written anew; others stay as they are."""
 
     def fill(found: re.Match[str]) -> str:
-        return f"<!-- generated: {found['name']} -->\n\n{parts[found['name']]()}\n\n<!-- end -->"
+        write = parts.get(found["name"])
+        return f"<!-- generated: {found['name']} -->\n\n{write()}\n\n<!-- end -->" if write else found.group()
 
     return _PART.sub(fill, page)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
 import tomllib
@@ -20,7 +19,7 @@ from tests.support.documents import ROOT, Block, blocks, documents, params
 REFERENCE = re.compile(r"\$\{env:([A-Za-z_][A-Za-z0-9_]*)")
 INLINE_COMMAND = re.compile(r"(?<!`)`(adhere (?:[a-z]+)[^`\n]*)`")
 METRIC = re.compile(r"\badhere_[a-z0-9_]+\b")
-LANGUAGES = {"json", "promql", "python", "sh", "text", "toml", "yaml", "yaml plug-in"}
+LANGUAGES = {"promql", "python", "sh", "text", "toml", "yaml", "yaml plug-in"}
 
 
 def inline_commands() -> list[str]:
@@ -54,12 +53,6 @@ def test_commands_are_known_with_their_options(block: Block) -> None:
 @pytest.mark.parametrize("command", inline_commands())
 def test_commands_in_the_text_are_known(command: str) -> None:
     check(shlex.split(command)[1:], may_lack_arguments=True)
-
-
-@pytest.mark.parametrize("block", params("json"))
-def test_json_is_valid(block: Block) -> None:
-    for line in block.text.splitlines() if block.text.startswith("{") and "\n{" in block.text else [block.text]:
-        assert json.loads(line)
 
 
 @pytest.mark.parametrize("block", params("toml"))

@@ -9,8 +9,9 @@ import pytest
 from adhere.config import config_schema
 from docs.generate.evaluator_texts import COMMON, OPTIONS, RULE_KEYS
 from docs.generate.evaluators import options_by_evaluator
+from docs.generate.instrumentations import captures
 from docs.generate.options import options_of
-from docs.generate.pages import DOCS, PARTS, parts_of, rendered
+from docs.generate.pages import CORPUS_PARTS, DOCS, PARTS, parts_of, rendered
 from evaluators.pipeline import setup
 from evaluators.rules.declared import _COMMON, _FORMS
 
@@ -24,10 +25,18 @@ def test_a_page_is_what_the_code_gives(path: Path) -> None:
     assert rendered(page, PARTS) == page, "run `uv run poe docs`"
 
 
+@pytest.mark.corpus
+@pytest.mark.skipif(not captures(), reason="The folder of real captures is not beside the checkout.")
+def test_the_table_of_instrumentations_is_what_the_captures_give() -> None:
+    page = (DOCS / "instrumentations.md").read_text(encoding="utf-8")
+
+    assert rendered(page, CORPUS_PARTS) == page, "run `uv run poe docs`"
+
+
 def test_every_part_stands_on_a_page() -> None:
     placed = [name for path in PAGES for name in parts_of(path.read_text(encoding="utf-8"))]
 
-    assert sorted(placed) == sorted(PARTS)
+    assert sorted(placed) == sorted([*PARTS, *CORPUS_PARTS])
 
 
 def test_every_option_is_described() -> None:
