@@ -7,6 +7,7 @@ from docs.generate.markdown import code, sentence, table
 
 
 def dialect_table() -> str:
-    known = {dialect.NAME: dialect for dialect in (*SPAN_DIALECTS, *LOG_DIALECTS)}
-    rows = [[code(name), sentence((known[name].__doc__ or "").partition("\n\n")[0])] for name in sorted(known)]
+    known = {dialect.NAME: dialect.__doc__ or "" for dialect in SPAN_DIALECTS}
+    known |= {dialect.NAME: dialect.__doc__ or "" for dialect in LOG_DIALECTS}
+    rows = [[code(name), sentence(known[name].partition("\n\n")[0])] for name in sorted(known)]
     return table(["dialect", "what it reads"], rows)
