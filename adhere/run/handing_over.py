@@ -18,9 +18,10 @@ class HandOver:
 
     async def __call__(self, ready: Ready) -> None:
         """Return once every evaluator has decided on the unit, or has it on disk in front of it."""
-        unit = to_unit(ready)
-        if unit is None:
+        if isinstance(ready, Withdrawn):
+            await self._pipeline.withdraw(ready.key)
             return
+        unit = to_unit(ready)
         settled: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
         def settle() -> None:
@@ -31,7 +32,7 @@ class HandOver:
         await settled
 
 
-def to_unit(ready: Ready) -> Unit | None:
+def to_unit(ready: ReadyTurn | ReadyConversation) -> Unit:
     match ready:
         case ReadyTurn():
             return Unit(
@@ -47,7 +48,5 @@ def to_unit(ready: Ready) -> Unit | None:
                 turn_index=len(ready.conversation.turns) - 1,
                 revision=ready.revision,
             )
-        case Withdrawn():
-            return None
         case _:
             assert_never(ready)

@@ -1,8 +1,8 @@
 """The evaluator process's side of the journal: reads it into the live state and hands on what is ready.
 
 Two loops share the state, one call at a time: one reads records and commits the cursor behind them, the other hands
-ready units to the judging side and acknowledges those it took. A judging side that is slow holds up only the second, so
-the journal is read on, and no more than one round of ready units is in memory.
+ready units to the judging side, several side by side, and acknowledges those it took. A judging side that is slow holds
+up only the second, so the journal is read on, and no more than one round of ready units is in memory.
 
 Failures of the disk are waited out. A state file that turns out to be unsound is set aside and begun anew.
 """
@@ -39,6 +39,8 @@ _RETRY_FIRST_S = 0.5
 _RETRY_MAX_S = 30.0
 _DELIVERY_TRIES = 5
 _POSTPONE_S = 300.0
+_SIDE_BY_SIDE = 64
+"""Units handed over at one time."""
 
 
 class JournalTail:
@@ -108,10 +110,10 @@ class JournalTail:
         next_maintenance_s = self._clock.monotonic_s()
         while not self._stopping.is_set():
             units = await self._patiently("look", lambda: self._with_state(self._tracker.due))
-            for unit in units or ():
+            for start in range(0, len(units or ()), _SIDE_BY_SIDE):
                 if self._stopping.is_set():
                     return
-                await self._hand_over(unit)
+                await self._hand_over_all((units or [])[start : start + _SIDE_BY_SIDE])
             now_s = self._clock.monotonic_s()
             if now_s >= next_maintenance_s:
                 more = await self._patiently("maintain", lambda: self._with_state(self._tracker.maintain))
@@ -120,7 +122,16 @@ class JournalTail:
                 due_s = await self._patiently("look", lambda: self._with_state(self._tracker.next_due_s))
                 await self._pause(min(_LOOK_S, max(0.05, _LOOK_S if due_s is None else due_s)))
 
-    async def _hand_over(self, unit: Ready) -> None:
+    async def _hand_over_all(self, units: Sequence[Ready]) -> None:
+        """Side by side, so that the judging side can make many durable at once; acknowledged in one transaction."""
+        async with asyncio.TaskGroup() as handing:
+            tasks = [(unit, handing.create_task(self._hand_over(unit))) for unit in units]
+        taken = [unit for unit, task in tasks if task.result()]
+        if taken:
+            await self._patiently("acknowledge", lambda: self._with_state(self._tracker.acknowledge, taken))
+
+    async def _hand_over(self, unit: Ready) -> bool:
+        """False: it is handed over again later."""
         wait_s = _RETRY_FIRST_S
         for _ in range(_DELIVERY_TRIES):
             try:
@@ -129,13 +140,13 @@ class JournalTail:
                 self._metrics.failures.labels("deliver").inc()
                 log.warning("unit not taken", unit_kind=type(unit).__name__, error=type(err).__name__)
                 if self._stopping.is_set():
-                    return
+                    return False
                 await self._pause(wait_s)
                 wait_s = min(_RETRY_MAX_S, 2 * wait_s)
             else:
-                await self._patiently("acknowledge", lambda: self._with_state(self._tracker.acknowledge, [unit]))
-                return
+                return True
         await self._with_state(self._tracker.postpone, unit, _POSTPONE_S)
+        return False
 
     async def _patiently(self, where: str, attempt: Callable[[], Awaitable[ResultT]]) -> ResultT | None:
         """Try until it works or we are to stop (then None)."""

@@ -35,6 +35,7 @@ from evaluators.pipeline.sink import VerdictSink
 from evaluators.pipeline.unit_queue import Submission, UnitQueue
 from evaluators.pipeline.upkeep import Upkeep
 from evaluators.pipeline.whereabouts import whereabouts
+from evaluators.pipeline.withdrawal import withdraw
 from evaluators.store.retention import Retention
 from evaluators.store.thread import StoreThread
 from evaluators.verdict import Unit
@@ -110,6 +111,12 @@ class JudgingPipeline:
             on_settled=on_settled,
         )
         await self._queue.put(submission)
+
+    async def withdraw(self, unit_key: str) -> None:
+        """The unit is none any more; returns when that is on disk. Safe twice."""
+        now_ns = self._clock.now_ns()
+        tallies = await self._shared.store.run(partial(withdraw, unit_key=unit_key, now_ns=now_ns))
+        count_tallies(self._metrics, tallies)
 
     async def drain(self) -> None:
         """Wait until everything submitted is decided or put off, and every verdict is handed over."""

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-from collector.model import TurnStatus
+from collector.model import GapKind, TurnStatus
 from evaluators.pipeline.setup import EvaluatorSetup
 from evaluators.verdict import DecisionKind, Unit, UnitKind
 
@@ -34,6 +34,13 @@ def skip(setup: EvaluatorSetup, unit: Unit) -> Skip | None:
     if not in_sample(conversation.key, setup.sample):
         return Skip(
             DecisionKind.SAMPLED_OUT, f"Its conversation is outside of the sample of {setup.sample:g}.", "sample"
+        )
+    if unit.kind is UnitKind.TURN and GapKind.HISTORY_UNSEEN in unit.turn.gaps:
+        # It may be an example in the prompt as well as a turn, and no span of its own could carry the score.
+        return Skip(
+            DecisionKind.NOT_ASSESSABLE,
+            "The turn is known from replayed history only; its own spans never arrived.",
+            "history_unseen",
         )
     if not setup.judge_incomplete and _is_incomplete(unit):
         return Skip(DecisionKind.INCOMPLETE, "The end of the turn never arrived.", "turn_incomplete")

@@ -213,6 +213,10 @@ def jobs_of_conversation(connection: sqlite3.Connection, conversation_id: str) -
     return _jobs(connection, "conversation_id = ?", (conversation_id,), limit=-1)
 
 
+def jobs_of_unit(connection: sqlite3.Connection, unit_key: str) -> list[Job]:
+    return _jobs(connection, "unit_key = ?", (unit_key,), limit=-1)
+
+
 def jobs_of_unknown(connection: sqlite3.Connection, evaluators: Sequence[str]) -> list[Job]:
     """Jobs of evaluators that are no longer configured."""
     return _jobs(connection, f"evaluator NOT IN ({_marks(evaluators)})", tuple(evaluators), limit=-1)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from collector.model import Agent, TurnStatus
+from collector.model import Agent, GapKind, TurnStatus
 from evaluators.errors import StoreUnavailableError
 from evaluators.evaluator import Judgement
 from evaluators.pipeline.limits import PipelineLimits
@@ -67,6 +67,38 @@ async def test_only_evaluators_of_the_units_kind_are_asked(tmp_path):
 
     assert [unit.kind for unit in of_turns.asked] == [UnitKind.TURN]
     assert [unit.kind for unit in of_conversations.asked] == [UnitKind.CONVERSATION]
+
+
+async def test_a_withdrawn_unit_has_no_current_verdict_until_it_comes_back(tmp_path):
+    unit = turn_unit(refund_conversation(verified=True))
+
+    async with judging(tmp_path, setup(ScriptedEvaluator())) as found:
+        await found.pipeline.submit(unit)
+        await found.pipeline.drain()
+        await found.pipeline.withdraw(unit.key)
+        await found.pipeline.withdraw(unit.key)
+        gone = await found.explain("refund")
+        await found.pipeline.submit(replace(unit, revision=unit.revision + 1))
+        await found.pipeline.drain()
+        back = await found.explain("refund")
+
+    assert [entry.decision.kind for entry in gone.decisions if entry.current] == [DecisionKind.SUPERSEDED]
+    assert [entry.decision.kind for entry in back.decisions if entry.current] == [DecisionKind.JUDGED]
+
+
+async def test_a_turn_known_from_replayed_history_only_is_not_judged(tmp_path):
+    evaluator = ScriptedEvaluator()
+    unit = turn_unit(refund_conversation(verified=True))
+    turn = replace(unit.turn, gaps=(GapKind.HISTORY_UNSEEN,))
+    conversation = replace(unit.conversation, turns=(*unit.conversation.turns[:-1], turn))
+
+    async with judging(tmp_path, setup(evaluator)) as found:
+        await found.pipeline.submit(replace(unit, conversation=conversation))
+        await found.pipeline.drain()
+        record = await found.explain("refund")
+
+    assert evaluator.asked == []
+    assert [entry.decision.kind for entry in record.decisions] == [DecisionKind.NOT_ASSESSABLE]
 
 
 @pytest.mark.parametrize("immediate", [True, False], ids=["immediate", "waiting"])
