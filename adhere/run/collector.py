@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import os
 import random
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 
 import structlog
@@ -41,6 +41,8 @@ from exporters.server import OperationsServer
 
 log = structlog.get_logger(__name__)
 
+_RECEIVERS_SHARE = 0.6
+
 
 async def run_collector(config: Config, lifetime: Lifetime) -> None:
     clock = SystemClock()
@@ -67,6 +69,7 @@ async def _run(config: Config, lifetime: Lifetime, data: DataDir, *, clock: Cloc
     intake = Intake(journal, limits=plan.limits(config), metrics=ReceiverMetrics(registry), clock=clock)
     http = HttpReceiver(plan.http_settings(config), intake=intake) if config.receivers.http.enabled else None
     grpc = GrpcReceiver(plan.grpc_settings(config), intake=intake) if config.receivers.grpc.enabled else None
+    wanted = ((grpc, config.receivers.grpc.endpoint), (http, config.receivers.http.endpoint))
     receiving = asyncio.Event()
     host, port = split_endpoint(config.telemetry.endpoint)
     peer = PeerMetrics(data)
@@ -101,10 +104,10 @@ async def _run(config: Config, lifetime: Lifetime, data: DataDir, *, clock: Cloc
             tasks.append(asyncio.create_task(kept.run(), name=f"relay {destination.name}"))
             stopping.add(f"relay {destination.name}", kept.shutdown)
         tasks.append(asyncio.create_task(measure_loop_lag(registry, process="collector", clock=clock)))
-        for receiver, endpoint in ((grpc, config.receivers.grpc.endpoint), (http, config.receivers.http.endpoint)):
-            if receiver is not None:
-                await _start("receiver", endpoint, receiver.start)
-                stopping.add("receiver", receiver.shutdown)
+        receivers = [(receiver, endpoint) for receiver, endpoint in wanted if receiver is not None]
+        stopping.add("receivers", partial(_stop_receivers, [receiver for receiver, _ in receivers]))
+        for receiver, endpoint in receivers:
+            await _start("receiver", endpoint, receiver.start)
         receiving.set()
         data.write_addresses(
             Addresses(
@@ -122,6 +125,11 @@ async def _run(config: Config, lifetime: Lifetime, data: DataDir, *, clock: Cloc
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _stop_receivers(receivers: Sequence[GrpcReceiver | HttpReceiver], left_s: float) -> None:
+    """All at once, and not with all the time: a client that trickles must not take it from the relays."""
+    await asyncio.gather(*(receiver.shutdown(left_s * _RECEIVERS_SHARE) for receiver in receivers))
 
 
 async def _clear(data: DataDir, operations: OperationsServer, _left_s: float) -> None:

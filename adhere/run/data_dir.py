@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import secrets
@@ -9,6 +10,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from adhere.errors import UsageError
+
+_SECRET_BYTES = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +49,17 @@ class DataDir:
 
     def fence_secret(self) -> bytes:
         """Made once an installation: judge requests stay the same across restarts, and nobody can guess the fence."""
-        try:
-            return self._fence_secret.read_bytes()
-        except FileNotFoundError:
-            pass
+        with contextlib.suppress(FileNotFoundError):
+            known = self._fence_secret.read_bytes()
+            # A power loss may leave the name without the bytes, and an empty secret is one that everybody knows.
+            if len(known) == _SECRET_BYTES:
+                return known
+        fresh = secrets.token_bytes(_SECRET_BYTES)
         temporary = self._fence_secret.with_suffix(f".{os.getpid()}")
         temporary.touch(mode=0o600)
-        temporary.write_bytes(secrets.token_bytes(32))
+        temporary.write_bytes(fresh)
         temporary.replace(self._fence_secret)
-        return self._fence_secret.read_bytes()
+        return fresh
 
     def write_addresses(self, addresses: Addresses) -> None:
         _replace(self._addresses, json.dumps(asdict(addresses)))

@@ -32,7 +32,13 @@ class AdhereProcess:
     """Its output goes to a file beside the configuration; what is left of it is killed when the block is left."""
 
     def __init__(
-        self, config: Path, *, role: Role = "all", restart_max_s: float | None = None, environ: Mapping[str, str] = {}
+        self,
+        config: Path,
+        *,
+        role: Role = "all",
+        restart_max_s: float | None = None,
+        environ: Mapping[str, str] = {},
+        new_session: bool = False,
     ) -> None:
         """With `restart_max_s` it is the supervisor itself, as `adhere run` becomes it, with shorter waits."""
         document = yaml.safe_load(config.read_text())
@@ -40,6 +46,7 @@ class AdhereProcess:
         self.log = config.with_name(f"{role}.log")
         self._environ = {**os.environ, **NO_JUDGE_FROM_ENVIRONMENT, **environ}
         self._command = _command(config, role, restart_max_s, shutdown_s=document.get("shutdown_s", 25))
+        self._new_session = new_session
         self._process: asyncio.subprocess.Process | None = None
 
     async def __aenter__(self) -> Self:
@@ -58,7 +65,12 @@ class AdhereProcess:
     async def start(self) -> None:
         with self.log.open("ab") as log:
             self._process = await asyncio.create_subprocess_exec(
-                *self._command, stdin=asyncio.subprocess.DEVNULL, stdout=log, stderr=log, env=self._environ
+                *self._command,
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                env=self._environ,
+                start_new_session=self._new_session,
             )
 
     @property

@@ -34,6 +34,8 @@ class Oracle:
     acked: dict[bytes, str | None] = field(default_factory=dict)
     """Bodies that were acknowledged, and the GenAI conversation in each."""
     tries: int = 0
+    cut: int = 0
+    """Responses that began and did not end."""
 
     @property
     def conversations(self) -> set[str]:
@@ -98,23 +100,28 @@ class Producer:
             return False
         self._oracle.tries += 1
         if self._transport == "http":
-            return await _post(f"http://{addresses.http}/v1/traces", body)
-        return await _call(str(addresses.grpc), body)
+            return await self._post(f"http://{addresses.http}/v1/traces", body)
+        return await self._call(str(addresses.grpc), body)
 
-
-async def _post(url: str, body: bytes) -> bool:
-    async with httpx2.AsyncClient(timeout=_TRY_S, trust_env=False) as client:
+    async def _post(self, url: str, body: bytes) -> bool:
+        begun = False
+        headers = {"content-type": "application/x-protobuf"}
         try:
-            response = await client.post(url, content=body, headers={"content-type": "application/x-protobuf"})
+            async with (
+                httpx2.AsyncClient(timeout=_TRY_S, trust_env=False) as client,
+                client.stream("POST", url, content=body, headers=headers) as response,
+            ):
+                begun = True
+                await response.aread()
         except httpx2.HTTPError:
+            self._oracle.cut += begun
             return False
-    return response.status_code == httpx2.codes.OK
+        return response.status_code == httpx2.codes.OK
 
-
-async def _call(target: str, body: bytes) -> bool:
-    async with grpc.aio.insecure_channel(target) as channel:
-        try:
-            await channel.unary_unary(_METHOD)(body, timeout=_TRY_S)
-        except grpc.aio.AioRpcError:
-            return False
-    return True
+    async def _call(self, target: str, body: bytes) -> bool:
+        async with grpc.aio.insecure_channel(target) as channel:
+            try:
+                await channel.unary_unary(_METHOD)(body, timeout=_TRY_S)
+            except grpc.aio.AioRpcError:
+                return False
+        return True
