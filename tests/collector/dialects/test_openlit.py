@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+from collector.telemetry.records import Resource, Span, SpanEvent
+from tests.support.genai_spans import T0, rebuild, span
+from tests.support.two_turns import (
+    ARGUMENTS,
+    ASKED,
+    ASKED_NEXT,
+    CALL,
+    PROMPT,
+    RESULT,
+    TOLD,
+    TOLD_NEXT,
+    TOOL,
+    WHOLE,
+    shown,
+)
+
+FUNCTION = {"id": CALL, "type": "function", "function": {"name": TOOL, "arguments": json.dumps(ARGUMENTS)}}
+FIRST = f"system: {PROMPT}\nuser: {ASKED}"
+SECOND = FIRST + f"\nassistant: \ntool: {json.dumps(RESULT)}"
+
+
+def own(name: str, attributes: dict[str, Any], **where: Any) -> Span:
+    found = span(name, attributes | {"session.id": "s-1"}, scope="openlit.otel.tracing", **where)
+    return replace(found, resource=Resource({"service.name": "shop", "telemetry.sdk.name": "openlit"}))
+
+
+def call(name: str, prompt: str, completion: str, **where: Any) -> Span:
+    attributes = {"gen_ai.operation.name": "chat", "gen_ai.system": "openai", "gen_ai.request.model": "m"}
+    calls = {} if completion else {"gen_ai.response.tool_calls": json.dumps([FUNCTION])}
+    events = [
+        SpanEvent("gen_ai.content.prompt", T0, {"gen_ai.prompt": prompt}),
+        SpanEvent("gen_ai.content.completion", T0, {"gen_ai.completion": completion}),
+    ]
+    return own(name, attributes | calls, events=events, **where)
+
+
+def test_prompts_of_one_text_are_messages() -> None:
+    tool = {
+        "gen_ai.operation.name": "execute_tool",
+        "gen_ai.tool.name": TOOL,
+        "gen_ai.tool.call.id": CALL,
+        "gen_ai.tool.input": json.dumps(ARGUMENTS),
+        "gen_ai.tool.output": json.dumps(RESULT),
+    }
+    agent = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.role": "clerk", "openlit.agent.version_hash": "v7"}
+
+    (conversation,) = rebuild([
+        call("c1", FIRST, "", at=1, parent="a1"),
+        own("t", tool, at=3, parent="a1"),
+        call("c2", SECOND, TOLD, at=5, parent="a1"),
+        own("a1", agent, lasts=9),
+        call("c3", f"{SECOND}\nassistant: {TOLD}\nuser: {ASKED_NEXT}", TOLD_NEXT, at=21, trace="t2", parent="a2"),
+        own("a2", agent, at=20, lasts=9, trace="t2"),
+    ])  # fmt: skip
+
+    assert shown(conversation) == WHOLE
+    assert conversation.system_instructions == PROMPT
+    assert (conversation.agent.name, conversation.agent.version) == ("clerk", "v7")
+
+
+def test_a_line_that_names_a_role_later_on_stays_text() -> None:
+    (conversation,) = rebuild([call("c", "user: Translate: the user: said no", "Done.")])
+
+    assert conversation.turns[0].user_input == "Translate: the user: said no"
+
+
+def test_workflows_say_what_was_asked() -> None:
+    attributes = {
+        "gen_ai.operation.name": "invoke_workflow",
+        "gen_ai.workflow.input": json.dumps({"question": ASKED}),
+        "gen_ai.workflow.output": json.dumps({"answer": TOLD}),
+    }
+
+    (conversation,) = rebuild([own("w", attributes)])
+
+    assert shown(conversation) == [(ASKED, [], TOLD)]
