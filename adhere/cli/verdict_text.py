@@ -12,7 +12,7 @@ _MAX_TEXT = 400
 
 def decision_line(decided: DecisionRecord, turn: Turn | None) -> str:
     decision = decided.decision
-    what = "conversation" if decision.unit_key.startswith("conversation:") else f"turn {decided.turn_index + 1}"
+    what = "conversation" if decision.unit_key.startswith("conversation:") else f"turn {decided.turn_index}"
     span = f" (span {turn.span_id})" if turn is not None and what != "conversation" else ""
     return f"{what}{span} · {decision.evaluator} · {decision.kind.value}: {short(decision.reason)}"
 
@@ -22,13 +22,13 @@ def verdict_lines(verdict: Verdict) -> list[str]:
     lines = [f"{verdict.outcome.value}{score} by {verdict.judge.name}: {short(verdict.reason)}"]
     for evidence in verdict.evidence:
         step = "" if evidence.step is None else f", step {evidence.step}"
-        lines.append(f"evidence in turn {evidence.turn + 1}{step}: “{short(evidence.quote)}”")
+        lines.append(f"evidence in turn {evidence.turn}{step}: “{short(evidence.quote)}”")
     lines.append(f"verdict {verdict.id}, revision {verdict.revision}")
     return lines
 
 
 def target(verdict: Verdict) -> str:
-    return "conversation" if verdict.unit_kind is UnitKind.CONVERSATION else f"turn {verdict.turn_index + 1}"
+    return "conversation" if verdict.unit_kind is UnitKind.CONVERSATION else f"turn {verdict.turn_index}"
 
 
 def is_flag(verdict: Verdict) -> bool:

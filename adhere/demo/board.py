@@ -63,7 +63,7 @@ class Board:
         for result in self.flags:
             recording = by_id.get(str(result["conversation_id"]))
             where = recording.instrumentation if recording else str(result["service"])
-            turn = f"turn {_int(result['turn_index']) + 1}"
+            turn = f"turn {_int(result['turn_index'])}"
             lines.append(Text(f"✘ {where}, {turn}, {result['evaluator']}", style="bold red"))
             lines.append(Text(f"  {short(str(result['reason']))}"))
             lines += [

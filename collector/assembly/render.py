@@ -30,17 +30,17 @@ def to_json(conversation: Conversation) -> dict[str, Any]:
 
 
 def to_text(conversation: Conversation) -> str:
-    """What happened, one line a step; long values are cut visibly."""
+    """What happened, one line a step, numbered as verdicts cite them: from 0. Long values are cut visibly."""
     head = f"conversation {conversation.conversation_id} ({conversation.conversation_id_source.value})"
     lines = [f"{head} · service {conversation.service or '-'} · agent {conversation.agent.name or '-'}"]
     if conversation.system_instructions:
-        lines.append(f"  system     {_cut(conversation.system_instructions)}")
+        lines.append(f"       system     {_cut(conversation.system_instructions)}")
     for turn in conversation.turns:
         gaps = f" · gaps: {', '.join(gap.value for gap in turn.gaps)}" if turn.gaps else ""
-        lines.append(f"  turn {turn.index + 1} · {turn.status.value} · trace {turn.trace_id} span {turn.span_id}{gaps}")
-        lines.append(f"    user       {_cut(turn.user_input or '(missing)')}")
-        lines += [f"    {_step_line(step)}" for step in turn.steps]
-        lines.append(f"    answer     {_cut(turn.output or '(missing)')}")
+        lines.append(f"  turn {turn.index} · {turn.status.value} · trace {turn.trace_id} span {turn.span_id}{gaps}")
+        lines.append(f"       user       {_cut(turn.user_input or '(missing)')}")
+        lines += [f"    {number:>2} {_step_line(step)}" for number, step in enumerate(turn.steps)]
+        lines.append(f"       answer     {_cut(turn.output or '(missing)')}")
     return "\n".join(lines)
 
 

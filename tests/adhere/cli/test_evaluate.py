@@ -30,7 +30,7 @@ def test_a_broken_rule_is_shown_with_its_evidence(adhere: CommandLine, tmp_path:
     shown = adhere("evaluate", "--config", file, REFUND)
 
     assert shown.code == 0
-    assert "turn 2 · rules · fail" in shown.out
+    assert "turn 1 · rules · fail" in shown.out
     assert "identity first" in shown.out
     assert '“issue_refund {"order_id": "B-2040", "amount": 24.9}”' in shown.out
 
