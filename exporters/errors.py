@@ -2,7 +2,8 @@
 
 AdhereError
 ├── RetryableError
-│   └── OutboxUnavailableError  the disk refused, or the outbox is closed
+│   ├── OutboxUnavailableError  the disk refused, or the outbox is closed
+│   └── TargetUnknownError      the destination does not know what the score belongs to, not yet perhaps
 ├── PermanentError
 │   ├── OutboxVersionError      the outbox file was written by a newer release
 │   └── ExporterConfigError     an exporter's options cannot work
@@ -18,6 +19,14 @@ from collector.errors import AdhereError, PermanentError, RetryableError
 
 class OutboxUnavailableError(RetryableError):
     pass
+
+
+class TargetUnknownError(RetryableError):
+    """A score can come before its span. It is tried again until the verdict has waited for `patience_s` seconds."""
+
+    def __init__(self, message: str, *, patience_s: float, retry_after_s: float | None = None) -> None:
+        super().__init__(message, retry_after_s=retry_after_s)
+        self.patience_s = patience_s
 
 
 class OutboxVersionError(PermanentError):

@@ -35,6 +35,12 @@ class ExportMetrics:
             ["exporter", "reason"],
             registry=registry,
         )
+        self.skipped = Counter(
+            "adhere_export_skipped",
+            "Verdicts counted as delivered that the destination has no form for, so that nothing was sent.",
+            ["exporter", "reason"],
+            registry=registry,
+        )
         self.crashes = Counter(
             "adhere_export_crashes", "Errors that an exporter should not have raised.", ["exporter"], registry=registry
         )

@@ -26,7 +26,9 @@ GROUP: Final = "adhere.exporters"
 _BUILT_IN: Final = MappingProxyType(
     {
         "jsonl": "exporters.kinds.jsonl",
+        "mlflow": "exporters.kinds.mlflow",
         "otlp": "exporters.kinds.otlp",
+        "phoenix": "exporters.kinds.phoenix",
         "prometheus": "exporters.kinds.prometheus",
     }
 )

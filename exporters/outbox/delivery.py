@@ -5,6 +5,7 @@
 - A batch that it refuses for good is split until the refused verdict is alone; that one becomes a dead letter and the
   others are delivered. The same happens to one on which the exporter itself breaks.
 - Refused credentials say nothing about a verdict: it waits as in an outage.
+- A verdict whose target the destination does not know waits by itself, for a bounded time; the others go on.
 - A try is over at its deadline. One destination's waiting is never another's.
 """
 
@@ -20,7 +21,7 @@ import structlog
 from collector.clock import Clock
 from collector.errors import PermanentError, RetryableError, UnauthenticatedError
 from exporters.crash import log_crash
-from exporters.errors import OutboxUnavailableError, PartialExportError
+from exporters.errors import OutboxUnavailableError, PartialExportError, TargetUnknownError
 from exporters.exporter import Exporter
 from exporters.metrics import ExportMetrics
 from exporters.outbox.outbox import Outbox
@@ -110,32 +111,19 @@ class Delivery:
             try:
                 await self._export(part)
             except PartialExportError as err:
-                await self._settle_partly(part, err)
+                outage = await self._settle_partly(part, err)
+                if outage is not None:
+                    return self._pause_after(outage, verdicts=len(err.failures))
             except RetryableError as err:
-                pause_s = self._pause_s(self._failures, err)
                 await self._put_off(part, err)
-                log.warning(
-                    "export failed, will retry",
-                    exporter=self._name,
-                    verdicts=len(part),
-                    pause_s=round(pause_s, 3),
-                    error=_said(err),
-                )
-                return pause_s
+                return self._pause_after(err, verdicts=len(part))
             except PermanentError as err:
                 if len(part) > 1:
                     parts += _halves(part)
                 else:
                     await self._give_up(part[0], DeadLetterReason.REJECTED, err)
             except Exception as err:  # noqa: BLE001 - supervision point: an exporter's defect must not stop its delivery
-                self._metrics.crashes.labels(self._name).inc()
-                log_crash(log, "exporter crashed", err, exporter=self._name, verdicts=len(part))
-                if len(part) > 1:
-                    parts += _halves(part)
-                elif part[0].tries + 1 >= self._policy.max_crashes:
-                    await self._give_up(part[0], DeadLetterReason.CRASHED, err)
-                else:
-                    await self._put_off(part, None)
+                parts += await self._settle_crash(part, err)
             else:
                 await self._outbox.delivered(self._name, part)
         return None
@@ -146,18 +134,38 @@ class Delivery:
         try:
             await run_within(self._clock, self._policy.timeout_s, work)
         except UnauthenticatedError as err:
-            raise RetryableError(str(err)) from err
+            raise _as_outage(err) from err
         except TimeoutError as err:
             raise RetryableError(f"The exporter gave no answer within {self._policy.timeout_s:g} s.") from err
 
-    async def _settle_partly(self, part: Sequence[ClaimedVerdict], partial: PartialExportError) -> None:
+    async def _settle_partly(
+        self, part: Sequence[ClaimedVerdict], partial: PartialExportError
+    ) -> RetryableError | None:
+        """The failure, if there is one, that says that the destination is away."""
         await self._outbox.delivered(self._name, [item for item in part if item.verdict.id not in partial.failures])
+        outage: RetryableError | None = None
         for item in part:
             failure = partial.failures.get(item.verdict.id)
+            if isinstance(failure, UnauthenticatedError):
+                failure = _as_outage(failure)
             if isinstance(failure, RetryableError):
                 await self._put_off([item], failure)
+                outage = outage if isinstance(failure, TargetUnknownError) else failure
             elif failure is not None:
                 await self._give_up(item, DeadLetterReason.REJECTED, failure)
+        return outage
+
+    async def _settle_crash(self, part: Sequence[ClaimedVerdict], err: Exception) -> list[Sequence[ClaimedVerdict]]:
+        """What is to be tried again in smaller parts."""
+        self._metrics.crashes.labels(self._name).inc()
+        log_crash(log, "exporter crashed", err, exporter=self._name, verdicts=len(part))
+        if len(part) > 1:
+            return _halves(part)
+        if part[0].tries + 1 >= self._policy.max_crashes:
+            await self._give_up(part[0], DeadLetterReason.CRASHED, err)
+        else:
+            await self._put_off(part, None)
+        return []
 
     async def _put_off(self, part: Sequence[ClaimedVerdict], err: RetryableError | None) -> None:
         """Try again later, unless a verdict has had its time or its tries."""
@@ -169,6 +177,8 @@ class Delivery:
                 await self._give_up(item, DeadLetterReason.MAX_TRIES, err)
             elif now_ns - item.put_ns > self._policy.max_age_s * 1e9:
                 await self._give_up(item, DeadLetterReason.MAX_AGE, err)
+            elif isinstance(err, TargetUnknownError) and now_ns - item.put_ns > err.patience_s * 1e9:
+                await self._give_up(item, DeadLetterReason.TARGET_UNKNOWN, err)
             else:
                 until_ns[item.seq] = next_try_ns
         if until_ns:
@@ -180,10 +190,25 @@ class Delivery:
             "verdict dead-lettered", exporter=self._name, verdict_id=item.verdict.id, reason=reason, error=_said(err)
         )
 
+    def _pause_after(self, err: RetryableError, *, verdicts: int) -> float:
+        pause_s = self._pause_s(self._failures, err)
+        log.warning(
+            "export failed, will retry",
+            exporter=self._name,
+            verdicts=verdicts,
+            pause_s=round(pause_s, 3),
+            error=_said(err),
+        )
+        return pause_s
+
     def _pause_s(self, failures: int, err: RetryableError | None) -> float:
         backoff_s = self._policy.backoff_s(failures, random=self._random)
         asked_s = (err.retry_after_s if err is not None else None) or 0.0
         return max(backoff_s, min(asked_s, self._policy.max_retry_after_s))
+
+
+def _as_outage(err: UnauthenticatedError) -> RetryableError:
+    return RetryableError(str(err))
 
 
 def _halves(part: Sequence[ClaimedVerdict]) -> list[Sequence[ClaimedVerdict]]:

@@ -18,6 +18,8 @@ class DeadLetterReason(StrEnum):
     """The destination refused this verdict for good."""
     MAX_TRIES = "max_tries"
     MAX_AGE = "max_age"
+    TARGET_UNKNOWN = "target_unknown"
+    """The destination did not come to know what the score belongs to."""
     OVERFLOW = "overflow"
     """The destination's backlog was at its bound and this verdict was the oldest."""
     CRASHED = "crashed"

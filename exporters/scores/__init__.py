@@ -1,0 +1,1 @@
+"""What exporters to the score APIs of other backends share."""
