@@ -60,7 +60,7 @@ def _prompt(value: object, decoder: MessageDecoder) -> Decoded:
     if items is None and isinstance(value, str):
         starts = [*_LINE.finditer(value)]
         ends = [*(match.start() for match in starts[1:]), len(value)]
-        lines = zip(starts, ends, strict=True)
+        lines = zip(starts, ends, strict=False)
         items = [{"role": match[1], "content": value[match.end() : end].rstrip("\n")} for match, end in lines]
         items = items or (
             [{"role": "user", "content": value}] if value and not isinstance(decode(value), list) else None

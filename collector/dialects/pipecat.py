@@ -32,7 +32,7 @@ def read_span(span: Span, decoder: MessageDecoder) -> Operation:
     attributes: Mapping[str, Any] = span.attributes
     if "turn.number" in attributes and span.name == "turn":
         return span_frame(span, dialect=NAME, kind=OperationKind.AGENT)
-    if attributes.get("gen_ai.operation.name") not in {"chat", "llm"} and span.name != "llm":
+    if as_str(attributes.get("gen_ai.operation.name")) not in {"chat", "llm"} and span.name != "llm":
         return span_frame(span, dialect=NAME)
     frame = span_frame(span, dialect=NAME, kind=OperationKind.MODEL_CALL)
     sent = read_request(first(attributes, "input", "messages"), decoder)

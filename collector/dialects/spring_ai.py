@@ -37,7 +37,7 @@ def read_span(span: Span, decoder: MessageDecoder) -> Operation:
         key = _EVENTS.get(event.name)
         if key is not None:
             attributes.setdefault(key, event.attributes.get(key))
-    kind = attributes.get("spring.ai.kind")
+    kind = as_str(attributes.get("spring.ai.kind"))
     if kind == "tool_call":
         return replace(span_frame(span, dialect=NAME, kind=OperationKind.TOOL), **_tool(attributes))
     if kind in {"advisor", "vector_store"}:

@@ -30,15 +30,13 @@ _SYSTEM = "strands-agents"
 
 def sniffs_span(span: Span) -> bool:
     attributes = span.attributes
-    return span.scope.name.startswith(SCOPE) or _SYSTEM in {
-        attributes.get("gen_ai.system") if isinstance(attributes.get("gen_ai.system"), str) else None,
-        attributes.get("gen_ai.provider.name") if isinstance(attributes.get("gen_ai.provider.name"), str) else None,
-    }
+    systems = [attributes.get("gen_ai.system"), attributes.get("gen_ai.provider.name")]
+    return span.scope.name.startswith(SCOPE) or _SYSTEM in systems
 
 
 def read_span(span: Span, decoder: MessageDecoder) -> Operation:
     attributes = span.attributes
-    operation = attributes.get("gen_ai.operation.name")
+    operation = as_str(attributes.get("gen_ai.operation.name"))
     if span.name.startswith("memory.") or operation == "memory":
         return replace(span_frame(span, dialect=NAME), is_internal=True)
     if operation == "execute_tool":
