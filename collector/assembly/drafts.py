@@ -12,7 +12,17 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from collector.assembly.items import Items
-from collector.assembly.said import Section, contains, has_human, is_compaction, same_text, sections_of, tail_of
+from collector.assembly.said import (
+    Section,
+    asked_in,
+    contains,
+    has_human,
+    is_compaction,
+    is_cut,
+    same_text,
+    sections_of,
+    tail_of,
+)
 from collector.assembly.segments import Segment, replayed_in, segments_of, shown_calls
 from collector.assembly.tree import Node
 from collector.messages.fold import says_anything
@@ -135,6 +145,8 @@ class Drafts:
         operation = node.operation
         sections = sections_of(operation.input, stop=self._filled)
         current = self.turns[-1] if self.turns else None
+        if is_cut(operation) and not asked_in(operation):
+            return self._turn_of_cut(segment, own)
         if not sections:
             turn = self._turn_without_user(node, segment, own)
             return turn if turn is not None else self._begin(None, b"")
@@ -154,6 +166,16 @@ class Drafts:
             self._by_anchor[anchor] = turn
         self.turns.append(turn)
         return turn
+
+    def _turn_of_cut(self, segment: Segment, own: Sequence[Draft]) -> Draft:
+        """A call whose latest words were cut away: it goes on with its request, else with what is not answered yet."""
+        current = self.turns[-1] if self.turns else None
+        is_open = current is not None and not current.has_answer and segment.entry.kind is OperationKind.MODEL_CALL
+        if own:
+            return own[-1]
+        if current is not None and (is_open or segment.trace_id in current.trace_ids):
+            return current
+        return self._begin(None, b"")
 
     def _turn_without_user(self, node: Node, segment: Segment, own: Sequence[Draft]) -> Draft | None:
         """A call whose input holds no user message: only what is new was sent, or content is off."""
@@ -230,19 +252,23 @@ class Drafts:
     def _own_part(self, turn: Draft, node: Node) -> list[Chain]:
         """The messages of the call's input that belong to this turn; what comes before fills earlier turns."""
         chain = node.operation.input
+        if is_cut(node.operation):
+            turn.gaps.add(GapKind.TRUNCATED)
         sections = sections_of(chain, stop=self._filled)
         if not sections:
             return tail_of(chain)
         position = self._position(turn, sections)
         if position is None:
-            return sections[-1].nodes
+            return [] if is_cut(node.operation) else sections[-1].nodes
         current = sections[position]
         turn.anchors.add(current.anchor)
         turn.gaps.update(gap for message in current.users for gap in message.gaps)
         self._by_anchor.setdefault(current.anchor, turn)
         self._fill_earlier(turn, sections[:position], node)
         self._filled.add(current.anchor)
-        return [end for section in sections[position:] for end in section.nodes]
+        found = [end for section in sections[position:] for end in section.nodes]
+        is_piece = is_cut(node.operation) and bool(found) and found[-1].message.role is Role.ASSISTANT
+        return found[:-1] if is_piece else found
 
     def _position(self, turn: Draft, sections: Sequence[Section]) -> int | None:
         for position in range(len(sections) - 1, -1, -1):

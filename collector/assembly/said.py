@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from collector.messages.markers import gaps_in
 from collector.messages.values import join_texts, squash
+from collector.model import GapKind
 from collector.operation import (
     Chain,
     CompactionPart,
@@ -77,6 +79,32 @@ def answer_of(messages: Sequence[Message]) -> str | None:
         elif message.role in {Role.USER, Role.TOOL}:
             return None
     return None
+
+
+def is_cut(operation: Operation) -> bool:
+    """The input was cut on its way: messages after its last one are missing, and of that one the end."""
+    return operation.input is not None and _ends_in(operation.input.message)
+
+
+def told_by(operation: Operation) -> str | None:
+    """The answer in an operation's output; none where the output replays a conversation and was cut."""
+    output = operation.output
+    is_cut_replay = bool(output) and _ends_in(output[-1]) and any(map(is_human, output))
+    return None if is_cut_replay else answer_of(output)
+
+
+def _ends_in(message: Message) -> bool:
+    """The cut fell into this message. A text that bears a mark of its own was cut by itself, and its list is whole."""
+    if GapKind.TRUNCATED not in message.gaps:
+        return False
+    values = [getattr(part, "text", None) or getattr(part, "result", None) for part in message.parts]
+    return not any(GapKind.TRUNCATED in gaps_in(value) for value in values if isinstance(value, str))
+
+
+def asked_in(operation: Operation) -> list[Section]:
+    """The input's sections; none where it was cut in what may be an earlier turn: the latest words are unknown."""
+    sections = sections_of(operation.input)
+    return [] if is_cut(operation) and (len(sections) > 1 or any(s.messages for s in sections)) else sections
 
 
 def user_input_of(chain: Chain | None) -> str | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from collector.assembly.said import answer_of, same_text, sections_of
+from collector.assembly.said import answer_of, asked_in, same_text, told_by
 from collector.assembly.tree import AGENT_LIKE, Node, live
 from collector.model import GapKind
 from collector.operation import OperationKind, ToolCallPart, ToolResultPart
@@ -70,10 +70,10 @@ def _expand(entry: Node, outer: tuple[Node, ...], depth: int) -> list[Segment]:
 
 def _tells_more(inner: Sequence[Node], whole: Segment) -> bool:
     """Whether spans inside a wrapper say better than its model calls what the user asked. A chain's steps do not."""
-    asked = [node for node in inner if sections_of(node.operation.input)]
+    asked = [node for node in inner if asked_in(node.operation)]
     if any(node.kind is OperationKind.AGENT for node in asked):
         return True
-    return bool(asked) and not any(sections_of(node.operation.input) for node in whole.calls)
+    return bool(asked) and not any(asked_in(node.operation) for node in whole.calls)
 
 
 def _hand_down(whole: Segment, parts: Sequence[Segment]) -> None:
@@ -100,7 +100,7 @@ def _segment(entry: Node, outer: tuple[Node, ...]) -> Segment:
     below = [node for node in entry.descendants() if not node.is_duplicate and not node.is_internal]
     main = [node for node in below if not _is_under_tool(node, entry)]
     main.sort(key=lambda node: node.order)
-    sections = sections_of(entry.operation.input)
+    sections = asked_in(entry.operation)
     said = sections[-1].user_text if sections else None
     return Segment(
         entry=entry,
@@ -111,7 +111,7 @@ def _segment(entry: Node, outer: tuple[Node, ...]) -> Segment:
         agents=[entry, *(node for node in main if node.kind in AGENT_LIKE)],
         user_text=said,
         user_gaps=tuple(gap for message in (sections[-1].users if sections else ()) for gap in message.gaps),
-        answer=answer_of(entry.operation.output),
+        answer=told_by(entry.operation),
         goes_on=bool(sections and sections[-1].messages),
     )
 
@@ -183,7 +183,7 @@ def shown_calls(segment: Segment, replayed: tuple[frozenset[bytes], frozenset[st
     speaking = [node for node in segment.calls if node.operation.output]
     if not speaking:
         return [n for n in segment.calls if n.operation.input is not None] or list(segment.calls)
-    answers = [answer_of(agent.operation.output) for agent in segment.agents] + [segment.answer]
+    answers = [told_by(agent.operation) for agent in segment.agents] + [segment.answer]
     shown: list[Node] = []
     for node in segment.calls:
         output = node.operation.output

@@ -14,6 +14,8 @@ from collector.messages.values import decode
 BARE_SESSION_RANK = 60
 NO_RANK = 99
 
+_SNAKE = ("thread_id", "session_id", "conversation_id")
+_CAMEL = ("sessionId", "conversationId", "threadId", "chatId", "session_id", "conversation_id", "thread_id", "chat_id")
 _KEYS = (
     "gen_ai.conversation.id",
     "microsoft.gen_ai.main_agent.conversation_id",
@@ -22,23 +24,20 @@ _KEYS = (
     "langfuse.session.id",
     "conversation.id",
     "gcp.vertex.agent.session_id",
-    "langsmith.metadata.thread_id",
-    "langsmith.metadata.session_id",
-    "langsmith.metadata.conversation_id",
+    "langfuse.observation.metadata.langfuse_session_id",
+    "langfuse.trace.metadata.langfuse_session_id",
+    *(f"langsmith.metadata.{name}" for name in _SNAKE),
+    *(f"langfuse.trace.metadata.{name}" for name in _SNAKE),
+    *(f"langfuse.observation.metadata.{name}" for name in _SNAKE),
     "metadata",
     "traceloop.association.properties.conversation_id",
     "traceloop.association.properties.thread_id",
     "traceloop.association.properties.chat_id",
     "traceloop.association.properties.session_id",
-    "ai.telemetry.metadata.sessionId",
-    "ai.telemetry.metadata.conversationId",
-    "ai.telemetry.metadata.threadId",
-    "ai.telemetry.metadata.chatId",
-    "ai.settings.context.sessionId",
-    "ai.settings.context.conversationId",
-    "ai.settings.context.threadId",
-    "ai.settings.context.chatId",
+    *(f"ai.telemetry.metadata.{name}" for name in _CAMEL),
+    *(f"ai.settings.context.{name}" for name in _CAMEL),
     "mlflow.trace.session",
+    *(f"mlflow.traceTag.{name}" for name in (*_SNAKE, "group_id")),
     "voltagent.conversation_id",
     "genkit:sessionId",
     "lmnr.association.properties.session_id",
@@ -46,7 +45,6 @@ _KEYS = (
     "mastra.metadata.sessionId",
     "microsoft.session.id",
 )
-_METADATA = ("thread_id", "session_id", "conversation_id")
 _MAX_LENGTH = 1024
 
 
@@ -70,9 +68,9 @@ def _id(value: Any) -> str | None:
 
 
 def _in_metadata(value: Any) -> str | None:
-    if isinstance(value, str) and not any(key in value for key in _METADATA):
+    if isinstance(value, str) and not any(key in value for key in _SNAKE):
         return None
     found = decode(value)
     if not isinstance(found, Mapping):
         return None
-    return next((known for key in _METADATA if (known := _id(found.get(key))) is not None), None)
+    return next((known for key in _SNAKE if (known := _id(found.get(key))) is not None), None)

@@ -32,6 +32,8 @@ _KINDS = {
     "retriever": OperationKind.RETRIEVAL,
 }
 _INTERNAL = {"embedding", "evaluator", "guardrail", "event"}
+_EXPERIMENT = "sdk-experiment"
+"""The environment that the SDK gives to its experiments."""
 _OBSERVATION = "langfuse.observation."
 _META = f"{_OBSERVATION}metadata."
 
@@ -49,7 +51,7 @@ def read_span(span: Span, decoder: MessageDecoder) -> Operation:
     frame = replace(
         frame,
         agent=_agent(span, kind),
-        is_internal=name in _INTERNAL,
+        is_internal=name in _INTERNAL or attributes.get("langfuse.environment") == _EXPERIMENT,
         is_error=frame.is_error or failed,
         error=frame.error or (_status(attributes) if failed else None),
     )
@@ -112,8 +114,11 @@ def _upon(frame: Operation, fields: dict[str, Any]) -> Operation:
 
 
 def _agent(span: Span, kind: OperationKind) -> Agent | None:
+    """An agent observation is named after the agent; LangChain's callback names it beside every observation."""
     version = as_str(first(span.attributes, "langfuse.version", "langfuse.release"))
-    return Agent(name=span.name or None, version=version) if kind is OperationKind.AGENT else None
+    named = as_str(decode(span.attributes.get(f"{_META}lc_agent_name"), levels=1))
+    name = named or (span.name if kind is OperationKind.AGENT else None)
+    return Agent(name=name, version=version) if name else None
 
 
 def _status(attributes: Mapping[str, Any]) -> str:

@@ -37,12 +37,14 @@ _KINDS = {
 }
 _INTERNAL = {"EMBEDDING", "RERANKER", "EVALUATOR", "GUARDRAIL"}
 _SIGNS = ("mlflow.spanType", "mlflow.spanInputs", "mlflow.spanOutputs", "mlflow.traceRequestId")
+_SCORER = ("mlflow.trace.sourceScorer", "mlflow.traceTag.mlflow.trace.sourceScorer")
+"""On the root of a trace that a scorer made: all of it is a judge's work and no conversation."""
 _NOT_AN_ANSWER = {"output_type"}
 """What the tracer of the OpenAI Agents SDK records as an agent's output."""
 
 
 def sniffs_span(span: Span) -> bool:
-    return any(key in span.attributes for key in _SIGNS)
+    return any(key in span.attributes for key in (*_SIGNS, *_SCORER))
 
 
 def read_span(span: Span, decoder: MessageDecoder) -> Operation:
@@ -54,7 +56,7 @@ def read_span(span: Span, decoder: MessageDecoder) -> Operation:
     frame = replace(
         span_frame(span, dialect=NAME, kind=kind),
         agent=_agent(span, kind),
-        is_internal=name in _INTERNAL,
+        is_internal=name in _INTERNAL or any(key in attributes for key in _SCORER),
         model=_text(attributes, "mlflow.llm.model") or _text(attributes, "model"),
         provider=_text(attributes, "mlflow.llm.provider"),
         usage=_usage(attributes),

@@ -201,7 +201,7 @@ def _marked(decoded: Decoded, decoder: MessageDecoder) -> Decoded:
     last = decoded.chain.message
     marked = replace(last, gaps=tuple(sorted({*last.gaps, GapKind.TRUNCATED})))
     before = decoded.chain.parent.messages() if decoded.chain.parent is not None else ()
-    return Decoded(decoder.chain_of([*before, marked]), (GapKind.TRUNCATED,))
+    return Decoded(decoder.chain_of([*before, marked]))
 
 
 def _loads(raw: bytes) -> Any:
