@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from collector.assembly.drafts import Draft
 from collector.assembly.items import CallItem, HandoffItem, Item, Items, TextItem
+from collector.assembly.own_errors import own_error, with_own_error
 from collector.assembly.said import contains, is_human, same_text, tail_of
 from collector.assembly.segments import inner_segment
 from collector.assembly.tree import Node
@@ -124,9 +125,8 @@ def _tell_errors(items: Items) -> None:
     for call in items.calls:
         node = call.tool
         if isinstance(node, Node) and not call.has_result and node.operation.is_error and node.operation.error:
-            items.give_result(
-                call, node.operation.error, is_error=True, span_id=node.operation.span_id, agent=node.agent_name
-            )
+            error = own_error(node, None) or node.operation.error
+            items.give_result(call, error, is_error=True, span_id=node.operation.span_id, agent=node.agent_name)
 
 
 def _is_known(items: Items, operation: Operation) -> bool:
@@ -304,7 +304,7 @@ def _call_steps(group: Sequence[CallItem], parent: str | None, depth: int) -> It
         yield from _steps(inner, call.call_id, depth - 1)
     for call in sorted((c for c in group if c.has_result), key=lambda c: c.result_order):
         yield ToolResultStep(
-            result=call.result,
+            result=_result(call),
             name=call.name or None,
             call_id=call.call_id,
             is_error=call.is_error,
@@ -312,6 +312,12 @@ def _call_steps(group: Sequence[CallItem], parent: str | None, depth: int) -> It
             agent=call.result_agent or call.agent,
             parent_call_id=parent,
         )
+
+
+def _result(call: CallItem) -> JsonValue:
+    if call.is_error and isinstance(call.tool, Node):
+        return with_own_error(call.tool, call.result)
+    return call.result
 
 
 def _inner_steps(call: CallItem, depth: int) -> list[Item]:
@@ -332,6 +338,7 @@ def _inner_steps(call: CallItem, depth: int) -> list[Item]:
         )
         items.add_output(operation.output, time_ns=operation.end_ns, span_id=operation.span_id, agent=node.agent_name)
     _pair_tools(items, segment.tools)
+    _tell_errors(items)
     return [item for item in items.items if not _repeats_result(item, call.result)]
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from hashlib import blake2b
 
+from collector.messages.stack_traces import without_stack
 from collector.model import GapKind
 from collector.operation import Operation, OperationKind
 from collector.telemetry.records import LogRecord, Resource, Span, StatusCode
@@ -74,12 +75,12 @@ def exception_of(span: Span) -> str | None:
         if event.name == "exception":
             for key in ("exception.message", "exception.type"):
                 value = event.attributes.get(key)
-                if isinstance(value, str) and value:
-                    return value[:_MAX_ATTRIBUTE]
+                if isinstance(value, str) and (message := without_stack(value)):
+                    return message[:_MAX_ATTRIBUTE]
     return None
 
 
 def _error_of(span: Span) -> str:
     kind = span.attributes.get("error.type")
     named = kind if isinstance(kind, str) else ""
-    return (exception_of(span) or span.status_message or named or "error")[:_MAX_ATTRIBUTE]
+    return (exception_of(span) or without_stack(span.status_message) or named or "error")[:_MAX_ATTRIBUTE]
