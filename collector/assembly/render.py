@@ -37,7 +37,8 @@ def to_text(conversation: Conversation) -> str:
         lines.append(f"       system     {_cut(conversation.system_instructions)}")
     for turn in conversation.turns:
         gaps = f" · gaps: {', '.join(gap.value for gap in turn.gaps)}" if turn.gaps else ""
-        lines.append(f"  turn {turn.index} · {turn.status.value} · trace {turn.trace_id} span {turn.span_id}{gaps}")
+        place = "log records only" if turn.is_stand_in else f"trace {turn.trace_id} span {turn.span_id}"
+        lines.append(f"  turn {turn.index} · {turn.status.value} · {place}{gaps}")
         lines.append(f"       user       {_cut(turn.user_input or '(missing)')}")
         lines += [f"    {number:>2} {_step_line(step)}" for number, step in enumerate(turn.steps)]
         lines.append(f"       answer     {_cut(turn.output or '(missing)')}")

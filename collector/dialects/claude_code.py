@@ -20,6 +20,7 @@ from collector.messages.turn_records import (
     answered,
     asked,
     is_false,
+    mark_of,
     named,
     plain_usage,
     recorded_value,
@@ -139,8 +140,7 @@ def _is_background(attributes: Mapping[str, Any]) -> bool:
 
 def _identity(record: LogRecord, key: str) -> str:
     """The id under the key; without one, what tells this record from all others of the session."""
-    own = named(record.attributes, key)
-    return own or f"{named(record.attributes, 'event.sequence') or record.position} {record.time_ns}"
+    return named(record.attributes, key) or mark_of(record)
 
 
 def _has_cut_value(value: JsonValue, depth: int) -> bool:

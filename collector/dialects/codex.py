@@ -15,6 +15,7 @@ from collector.messages.turn_records import (
     answered,
     asked,
     is_false,
+    mark_of,
     named,
     plain_usage,
     recorded_value,
@@ -45,19 +46,19 @@ def read_log(record: LogRecord, decoder: MessageDecoder) -> Operation | None:
     if is_sub_agent:  # its words belong to the turn that started it
         conversation = named(attributes, "parent.conversation.id") or conversation
         turn = named(attributes, "root.turn.id", "parent.turn.id") or turn
-    place = f"{named(attributes, 'item.id', 'event.sequence') or record.position} {record.time_ns}"
+    mark = mark_of(record)
     if name == "user_prompt":
         frame = turn_frame(record, dialect=NAME, conversation=conversation, turn=turn)
         return replace(frame, input=asked(attributes.get("prompt"), decoder), agent=_agent(attributes))
     if name in {"tool_result", "tool_decision"}:
-        own = f"tool {named(attributes, 'call_id') or place}"
+        own = f"tool {named(attributes, 'call_id') or mark}"
         frame = step_frame(record, dialect=NAME, kind=OperationKind.TOOL, conversation=conversation, turn=turn, own=own)
         return replace(frame, **_tool(name, attributes), agent=_agent(attributes))
     is_end = name in _STREAM_EVENTS and attributes.get("event.kind") == "response.completed"
     if not is_end and name != "agent_response":
         return None
     frame = step_frame(
-        record, dialect=NAME, kind=OperationKind.MODEL_CALL, conversation=conversation, turn=turn, own=f"call {place}"
+        record, dialect=NAME, kind=OperationKind.MODEL_CALL, conversation=conversation, turn=turn, own=f"call {mark}"
     )
     return replace(frame, **_call(name, attributes), agent=_agent(attributes), is_internal=is_sub_agent)
 

@@ -18,6 +18,7 @@ from collector.messages.semconv import semconv_fields
 from collector.messages.turn_records import (
     asked,
     is_false,
+    mark_of,
     named,
     plain_usage,
     recorded_value,
@@ -77,17 +78,17 @@ def read_log(record: LogRecord, decoder: MessageDecoder) -> Operation | None:
     attributes = record.attributes
     name = record.event_name.removeprefix(_PREFIX)
     session, turn = named(attributes, "session.id") or "", named(attributes, "prompt_id", "gen_ai.prompt.name")
-    place = f"{record.position} {record.time_ns}"
+    mark = mark_of(record)
     if name in {"user_prompt", "chat_compression"}:
         frame = turn_frame(record, dialect=NAME, conversation=session, turn=turn)
         if name == "chat_compression":
             return replace(frame, gaps=(*frame.gaps, GapKind.HISTORY_COMPACTED)) if turn else None
         return replace(frame, input=asked(attributes.get("prompt"), decoder), agent=_agent(attributes))
     if name == "tool_call":
-        kind, own = OperationKind.TOOL, f"tool {named(attributes, 'call_id', 'tool_call_id') or place}"
+        kind, own = OperationKind.TOOL, f"tool {named(attributes, 'call_id', 'tool_call_id') or mark}"
     elif name in {"api_response", "api_error", _DETAILS}:
         # One call's two records have one time stamp.
-        kind, own = OperationKind.MODEL_CALL, f"call {named(attributes, 'event.timestamp') or place}"
+        kind, own = OperationKind.MODEL_CALL, f"call {named(attributes, 'event.timestamp') or mark}"
     else:
         return None
     frame = step_frame(record, dialect=NAME, kind=kind, conversation=session, turn=turn, own=own)

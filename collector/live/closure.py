@@ -36,8 +36,8 @@ def awaits_tools(turn: Turn, target: Operation | None) -> bool:
 
 
 def _is_end(top: Operation, *, has_agents: bool) -> bool:
-    if not top.end_ns:
-        return False
+    if not top.end_ns or top.is_stand_in:
+        return False  # a turn of log records begins with one, and no record says that it is over
     if top.parent_span_id == "" or top.kind is OperationKind.AGENT:
         return True
     return top.kind is OperationKind.OTHER and has_agents

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from hashlib import blake2b
 from typing import Any
 
 from collector.messages.decoder import MessageDecoder
@@ -16,7 +17,7 @@ from collector.messages.digests import with_digest
 from collector.messages.frame import log_frame, stand_in_ids
 from collector.messages.markers import gaps_in, is_placeholder
 from collector.messages.truncation import decode_or_mend
-from collector.messages.values import as_int, as_str, decode, object_or_text
+from collector.messages.values import as_int, as_str, canonical, decode, object_or_text
 from collector.model import GapKind, JsonValue
 from collector.operation import Chain, Message, Operation, OperationKind, Role, TextPart, Usage
 from collector.telemetry.records import LogRecord
@@ -28,7 +29,7 @@ _MS = 1_000_000
 def turn_frame(record: LogRecord, *, dialect: str, conversation: str, turn: str | None) -> Operation:
     """The turn itself, from the record of what the user said."""
     frame = log_frame(record, dialect=dialect, kind=OperationKind.AGENT)
-    own = _TURN if turn else f"{_TURN} {record.time_ns} {record.position}"
+    own = _TURN if turn else f"{_TURN} {mark_of(record)}"
     trace_id, span_id = _ids(record, conversation, turn, own)
     return replace(
         frame,
@@ -58,6 +59,12 @@ def step_frame(
         end_ns=record.time_ns,
         is_stand_in=True,
     )
+
+
+def mark_of(record: LogRecord) -> str:
+    """What tells a record without an id from others, and stays the same however often and with whatever it is sent."""
+    content = canonical({"time": record.time_ns, "name": record.event_name, "attributes": dict(record.attributes)})
+    return blake2b(content, digest_size=8).hexdigest()
 
 
 def asked(text: object, decoder: MessageDecoder) -> Chain | None:

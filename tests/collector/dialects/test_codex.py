@@ -1,7 +1,10 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
+
+import pytest
 
 from collector.model import GapKind
 from collector.telemetry.records import LogRecord
@@ -62,6 +65,13 @@ def test_releases_without_turn_ids_are_told_by_time() -> None:
     (conversation,) = rebuild(talk(with_turns=False))
 
     assert shown(conversation) == WHOLE
+
+
+@pytest.mark.parametrize("with_turns", [True, False])
+def test_how_records_are_parted_into_requests_changes_nothing(*, with_turns: bool) -> None:
+    records = talk(with_turns=with_turns)
+
+    assert rebuild([replace(item, position=0) for item in [*records, *records[:5]]]) == rebuild(records)
 
 
 def test_releases_without_answers_have_a_gap() -> None:

@@ -12,10 +12,13 @@ AGENT, CALL, TOOL, OTHER = OperationKind.AGENT, OperationKind.MODEL_CALL, Operat
 WORKFLOW = OperationKind.WORKFLOW
 
 
-def operation(span_id: str, parent: str | None, kind: OperationKind, *, end_ns: int = 2) -> Operation:
+def operation(
+    span_id: str, parent: str | None, kind: OperationKind, *, end_ns: int = 2, is_stand_in: bool = False
+) -> Operation:
     return Operation(
-        trace_id="t", span_id=span_id, dialect="d", kind=kind, parent_span_id=parent, start_ns=1, end_ns=end_ns
-    )
+        trace_id="t", span_id=span_id, dialect="d", kind=kind, parent_span_id=parent, start_ns=1, end_ns=end_ns,
+        is_stand_in=is_stand_in,
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -39,6 +42,11 @@ def operation(span_id: str, parent: str | None, kind: OperationKind, *, end_ns: 
             [operation("a", "", AGENT), operation("c", "b", CALL)], False, id="a hole between the root and a call"
         ),
         pytest.param([operation("a", None, AGENT)], False, id="a log record alone says nothing of the tree"),
+        pytest.param(
+            [operation("a", "", AGENT, is_stand_in=True), operation("b", "a", CALL, is_stand_in=True)],
+            False,
+            id="a turn of log records alone never shows its end",
+        ),
         pytest.param([operation("a", "", AGENT, end_ns=0)], False, id="a span without an end"),
         pytest.param([operation("a", "b", AGENT), operation("b", "a", AGENT)], True, id="a circle ends somewhere"),
     ],
