@@ -23,6 +23,7 @@ class MlflowOptions(ApiOptions):
     username: str | None = None
     """For basic authentication; goes with `password`."""
     password: SecretStr | None = None
+    """For basic authentication; goes with `username`."""
 
 
 def _build(name: str, options: MlflowOptions, context: ExporterContext) -> Sequence[Exporter]:
