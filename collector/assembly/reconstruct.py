@@ -9,7 +9,8 @@ from collections.abc import Iterable
 from collector.assembly.assemble import assemble
 from collector.assembly.link import link
 from collector.assembly.merge import merge
-from collector.dialects.registry import read_log, read_span
+from collector.dialects.registry import Known, known_to, read_log, read_span
+from collector.dialects.sniffing import SniffMemory
 from collector.messages.decoder import MessageDecoder
 from collector.model import Conversation
 from collector.operation import Operation
@@ -22,9 +23,10 @@ def reconstruct(
 ) -> list[Conversation]:
     """The conversations in OTLP requests, in order of time; those without a turn are left out."""
     decoder = decoder if decoder is not None else MessageDecoder()
+    memory: SniffMemory[Known] = SniffMemory(known_to)
     fragments: dict[tuple[str, str], Operation] = {}
     for signal, body in requests:
-        for operation in _read(signal, body, decoder):
+        for operation in _read(signal, body, decoder, memory):
             key = (operation.trace_id, operation.span_id)
             known = fragments.get(key)
             fragments[key] = operation if known is None else merge((known, operation))
@@ -38,10 +40,10 @@ def conversations_of(operations: Iterable[Operation]) -> list[Conversation]:
     return sorted(told, key=lambda c: (c.turns[0].start_ns, c.service or "", c.conversation_id))
 
 
-def _read(signal: Signal, body: bytes, decoder: MessageDecoder) -> Iterable[Operation]:
+def _read(signal: Signal, body: bytes, decoder: MessageDecoder, memory: SniffMemory[Known]) -> Iterable[Operation]:
     if signal is Signal.TRACES:
         for span in iter_spans(body):
-            operation = read_span(span, decoder)
+            operation = read_span(span, decoder, known=memory)
             if operation is not None:
                 yield operation
     elif signal is Signal.LOGS:

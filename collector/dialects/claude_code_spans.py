@@ -46,8 +46,8 @@ _OUTPUT_KEYS = ("output", "content", "result", "tool_output", "diff")
 
 def sniffs_span(span: Span) -> bool:
     kind = span.attributes.get("span.type")
-    is_own = span.name.startswith(_PREFIX) and (isinstance(kind, str) or span.scope.name.startswith("com.anthropic."))
-    return is_own or (span.scope.name.startswith("com.anthropic.claude_code"))
+    is_own = (isinstance(kind, str) or span.scope.name.startswith("com.anthropic.")) and span.name.startswith(_PREFIX)
+    return is_own or span.scope.name.startswith("com.anthropic.claude_code")
 
 
 def read_span(span: Span, decoder: MessageDecoder) -> Operation:

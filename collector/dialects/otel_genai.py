@@ -7,9 +7,9 @@ handoffs are told by `gen_ai.operation.name`. The per-message events of earlier 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
+from collector.frozen import altered
 from collector.messages.decoder import MessageDecoder
 from collector.messages.frame import log_frame, span_frame
 from collector.messages.semconv import semconv_fields
@@ -53,8 +53,9 @@ def read_log(record: LogRecord, decoder: MessageDecoder) -> Operation | None:
 
 def _upon(frame: Operation, attributes: Mapping[str, Any], decoder: MessageDecoder) -> Operation:
     fields = semconv_fields(attributes, decoder)
-    fields["gaps"] = tuple(sorted({*frame.gaps, *fields["gaps"]}))
+    if frame.gaps:
+        fields["gaps"] = tuple(sorted({*frame.gaps, *fields["gaps"]}))
     error = attributes.get("error.type")
     if isinstance(error, str) and error:
         fields |= {"is_error": True, "error": frame.error or error[:512]}
-    return replace(frame, **fields)
+    return altered(frame, **fields)

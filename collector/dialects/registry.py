@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Protocol, TypeVar
+from typing import Protocol, TypeAlias, TypeVar
 
 import structlog
 
@@ -58,6 +58,8 @@ from collector.dialects import (
     voltagent,
 )
 from collector.dialects.conversation_ids import NO_RANK, conversation_id_of
+from collector.dialects.sniffing import SniffMemory
+from collector.frozen import altered
 from collector.messages.decoder import MessageDecoder
 from collector.messages.fold import fold
 from collector.messages.frame import log_frame, span_frame
@@ -139,19 +141,37 @@ ALWAYS_MARKERS = (b"session.id", b"conversation", b"exception")
 Undecodable = Callable[[str], None]
 """Called with the dialect's name for every exception inside one; counts it."""
 
+Known: TypeAlias = tuple[bool, tuple[SpanDialect, ...]]
+
 R = TypeVar("R", Span, LogRecord)
 
 
-def read_span(span: Span, decoder: MessageDecoder, *, on_undecodable: Undecodable | None = None) -> Operation | None:
-    """The span's fragment: kind OTHER where no dialect knows it, None where it is to be left out altogether."""
-    if _is_left_out(span):
+def read_span(
+    span: Span,
+    decoder: MessageDecoder,
+    *,
+    on_undecodable: Undecodable | None = None,
+    known: SniffMemory[Known] | None = None,
+) -> Operation | None:
+    """The span's fragment: kind OTHER where no dialect knows it, None where it is to be left out altogether.
+
+    `known` is a memory for `known_to`, which who reads many spans should keep.
+    """
+    left_out, dialects = known_to(span) if known is None else known.of(span)
+    if left_out:
         return None
-    known = [dialect for dialect in SPAN_DIALECTS if _sniffs(dialect.sniffs_span, span)]
-    found = [_read(dialect.NAME, dialect.read_span, span, decoder, on_undecodable) for dialect in known]
+    found = [_read(dialect.NAME, dialect.read_span, span, decoder, on_undecodable) for dialect in dialects]
     operation = fold([part for part in found if part is not None]) or span_frame(span, dialect="")
     if any(part is None for part in found):
         operation = replace(operation, gaps=tuple(sorted({*operation.gaps, GapKind.UNDECODABLE})))
-    return _with_conversation_id(operation, span, is_genai=bool(known))
+    return _with_conversation_id(operation, span, is_genai=bool(dialects))
+
+
+def known_to(span: Span) -> Known:
+    """Whether the span is to be left out, and the dialects that know it."""
+    if _is_left_out(span):
+        return True, ()
+    return False, tuple(dialect for dialect in SPAN_DIALECTS if _sniffs(dialect.sniffs_span, span))
 
 
 def read_log(
@@ -226,4 +246,4 @@ def _with_conversation_id(operation: Operation, item: Span | LogRecord, *, is_ge
     found = conversation_id_of(item.attributes, is_genai=is_genai)
     if found is None or (operation.conversation_id is not None and operation.conversation_id_rank <= found[1]):
         return operation
-    return replace(operation, conversation_id=found[0], conversation_id_rank=min(found[1], NO_RANK))
+    return altered(operation, conversation_id=found[0], conversation_id_rank=min(found[1], NO_RANK))

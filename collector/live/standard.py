@@ -8,7 +8,8 @@ from collector.assembly.assemble import assemble
 from collector.assembly.evidence import key_of
 from collector.assembly.link import link, link_keys
 from collector.assembly.merge import merge
-from collector.dialects.registry import markers, read_log, read_span
+from collector.dialects.registry import Known, known_to, markers, read_log, read_span
+from collector.dialects.sniffing import SniffMemory
 from collector.live.reconstruction import TraceKeys
 from collector.messages.decoder import MessageDecoder
 from collector.model import Conversation
@@ -25,12 +26,13 @@ class StandardReconstruction:
         """`on_undecodable` is called with the dialect's name for each item that a dialect failed on."""
         self._decoder = decoder or MessageDecoder()
         self._on_undecodable = on_undecodable
+        self._known: SniffMemory[Known] = SniffMemory(known_to)
 
     def markers(self) -> Sequence[bytes]:
         return markers()
 
     def read_span(self, span: Span) -> Operation | None:
-        return read_span(span, self._decoder, on_undecodable=self._on_undecodable)
+        return read_span(span, self._decoder, on_undecodable=self._on_undecodable, known=self._known)
 
     def read_log(self, record: LogRecord) -> Operation | None:
         return read_log(record, self._decoder, on_undecodable=self._on_undecodable)

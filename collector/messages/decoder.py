@@ -14,7 +14,7 @@ JSON that was cut at its end gives the messages that are there, the last one mar
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
@@ -29,10 +29,14 @@ from collector.messages.values import decode, plain
 from collector.model import GapKind
 from collector.operation import Chain, Message, Role
 
+KeyT = TypeVar("KeyT")
 T = TypeVar("T")
+ResultT = TypeVar("ResultT")
 
 _HEAD_BYTES = 1024
 _MAX_HEADS = 8
+_MAX_REMEMBERED = 256 * 1024
+"""Of one text that is no message list."""
 _NODE_BYTES = 200
 _MESSAGE_BYTES = 600
 """Rough sizes of what Python keeps beside the text itself."""
@@ -71,9 +75,10 @@ class MessageDecoder:
     def __init__(self, *, max_bytes: int = 32 * 1024 * 1024) -> None:
         self.decoded = 0
         self.reused = 0
-        self._messages: _Lru[tuple[Message, ...]] = _Lru(max_bytes // 2)
-        self._nodes: _Lru[Chain] = _Lru(max_bytes // 4)
-        self._heads: _Lru[list[_Head]] = _Lru(max_bytes // 4)
+        self._messages: _Lru[bytes, tuple[Message, ...]] = _Lru(max_bytes // 2)
+        self._nodes: _Lru[bytes, Chain] = _Lru(max_bytes // 4)
+        self._heads: _Lru[bytes, list[_Head]] = _Lru(max_bytes // 8)
+        self._readings: _Lru[tuple[Callable[[object], Any], str], tuple[Any]] = _Lru(max_bytes // 8)
 
     def read(self, value: object, *, default: Role = Role.USER) -> Decoded:
         """A list of messages, or one message, in any encoding. An absent or empty value gives no chain and no gap."""
@@ -93,6 +98,17 @@ class MessageDecoder:
         """The messages of an output; see `read` for gaps."""
         return self.read(value, default=default).messages
 
+    def once(self, read: Callable[[object], ResultT], value: object) -> ResultT:
+        """`read(value)`, which is pure; remembered where the value is a text, since prompts and tools repeat."""
+        if not isinstance(value, str) or len(value) > _MAX_REMEMBERED:
+            return read(value)
+        known = self._readings.get((read, value))
+        if known is None:
+            known = (read(value),)
+            self._readings.put((read, value), known, size=3 * len(value) + _MESSAGE_BYTES)
+        result: ResultT = known[0]
+        return result
+
     def chain_of(self, messages: Iterable[Message]) -> Chain | None:
         """A list of messages that are already in our form."""
         chain: Chain | None = None
@@ -103,7 +119,7 @@ class MessageDecoder:
     def _bare_text(self, text: str, default: Role) -> Decoded:
         if text.lstrip()[:1] in ("[", "{"):
             return self._mended(text, default)
-        return self._read_array(b"[" + orjson.dumps(text) + b"]", default)
+        return self._read_array(b"[" + orjson.dumps(text.encode("utf-8", "replace").decode()) + b"]", default)
 
     def _mended(self, text: str, default: Role) -> Decoded:
         found = mend(text.lstrip())
@@ -162,22 +178,22 @@ class MessageDecoder:
         self._heads.put(place, [new, *kept], size=_NODE_BYTES * (len(kept) + 1))
 
 
-class _Lru(Generic[T]):
+class _Lru(Generic[KeyT, T]):
     """A mapping bounded by the sizes its user states."""
 
     def __init__(self, max_bytes: int) -> None:
         self._max_bytes = max_bytes
         self._bytes = 0
-        self._items: OrderedDict[bytes, tuple[T, int]] = OrderedDict()
+        self._items: OrderedDict[KeyT, tuple[T, int]] = OrderedDict()
 
-    def get(self, key: bytes) -> T | None:
+    def get(self, key: KeyT) -> T | None:
         found = self._items.get(key)
         if found is None:
             return None
         self._items.move_to_end(key)
         return found[0]
 
-    def put(self, key: bytes, value: T, *, size: int) -> None:
+    def put(self, key: KeyT, value: T, *, size: int) -> None:
         before = self._items.pop(key, None)
         self._bytes += size - (before[1] if before is not None else 0)
         self._items[key] = (value, size)

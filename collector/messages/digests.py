@@ -11,9 +11,9 @@ under prompts of their own.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from hashlib import blake2b
 
+from collector.frozen import altered
 from collector.messages.values import canonical, squash
 from collector.operation import (
     Chain,
@@ -34,11 +34,11 @@ _MAX_RUN = 512
 
 
 def with_digest(message: Message) -> Message:
-    return replace(message, digest=digest(message))
+    return altered(message, digest=digest(message))
 
 
 def digest(message: Message) -> bytes:
-    hasher = blake2b(message.role.value.encode(), digest_size=SIZE)
+    hasher = blake2b(message.role.encode(), digest_size=SIZE)
     text = "".join("".join(part.text.split()) for part in message.parts if isinstance(part, TextPart))
     if text:
         _feed(hasher, b"t", text.encode("utf-8", "surrogatepass"))

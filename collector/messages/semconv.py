@@ -67,8 +67,8 @@ def semconv_fields(attributes: Mapping[str, Any], decoder: MessageDecoder) -> di
         "kind": kind,
         "input": sent.chain,
         "output": given.messages,
-        "system_instructions": as_str(text_of(decode(attributes.get("gen_ai.system_instructions")))),
-        "tool_definitions": definitions_of(attributes.get("gen_ai.tool.definitions")),
+        "system_instructions": decoder.once(_instructions, attributes.get("gen_ai.system_instructions")),
+        "tool_definitions": decoder.once(definitions_of, attributes.get("gen_ai.tool.definitions")),
         "response_id": as_str(attributes.get("gen_ai.response.id")),
         "previous_response_id": as_str(
             first(attributes, "gen_ai.request.previous_response.id", "gen_ai.request.previous_response_id")
@@ -78,7 +78,7 @@ def semconv_fields(attributes: Mapping[str, Any], decoder: MessageDecoder) -> di
         "agent": agent_of(attributes),
         "usage": usage_of(attributes),
         "is_internal": as_str(attributes.get("gen_ai.operation.name")) in _INTERNAL,
-        "gaps": tuple(sorted(gaps)),
+        "gaps": tuple(sorted(gaps)) if gaps else (),
     }
     if kind is OperationKind.TOOL:
         fields |= tool_fields(attributes)
@@ -86,6 +86,10 @@ def semconv_fields(attributes: Mapping[str, Any], decoder: MessageDecoder) -> di
         fields["from_agent"] = as_str(attributes.get("gen_ai.handoff.from_agent"))
         fields["to_agent"] = as_str(attributes.get("gen_ai.handoff.to_agent"))
     return fields
+
+
+def _instructions(value: object) -> str | None:
+    return as_str(text_of(decode(value)))
 
 
 def _given(value: object, decoder: MessageDecoder) -> Decoded:
@@ -109,12 +113,10 @@ def tool_fields(attributes: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def agent_of(attributes: Mapping[str, Any]) -> Agent | None:
-    agent = Agent(
-        name=as_str(attributes.get("gen_ai.agent.name")),
-        id=as_str(attributes.get("gen_ai.agent.id")),
-        version=as_str(attributes.get("gen_ai.agent.version")),
-    )
-    return agent if agent != Agent() else None
+    name = as_str(attributes.get("gen_ai.agent.name"))
+    identity = as_str(attributes.get("gen_ai.agent.id"))
+    version = as_str(attributes.get("gen_ai.agent.version"))
+    return Agent(name, identity, version) if name or identity or version else None
 
 
 def usage_of(attributes: Mapping[str, Any]) -> Usage | None:

@@ -19,7 +19,7 @@ MAX_LEVELS = 4
 MAX_DEPTH = 48
 TOO_DEEP = "[nested too deep]"
 
-_OPENERS = ("{", "[", '"')
+_CLOSERS = {"{": "}", "[": "]", '"': '"'}
 _TEXT_KEYS = ("text", "content", "output_text", "input_text", "thinking", "value", "output", "result")
 
 
@@ -45,8 +45,9 @@ def decode_container(value: object) -> Any:
 
 def _loads(text: str) -> Any:
     """Object, array or text inside `text`; None for anything else, numbers included (a text "1001" stays a text)."""
-    head = text.lstrip()[:1]
-    if head not in _OPENERS or not head:
+    closer = _CLOSERS.get(text[:1]) or _CLOSERS.get(text.lstrip()[:1])
+    # What does not end as it begins is no JSON; a parser takes long to say so.
+    if closer is None or (text[-1:] != closer and text.rstrip()[-1:] != closer):
         return None
     try:
         inner = orjson.loads(text)
@@ -57,7 +58,22 @@ def _loads(text: str) -> Any:
 
 def plain(value: object, *, depth: int = MAX_DEPTH) -> JsonValue:
     """A copy in JSON's own types; what is nested too deep becomes a marker, bytes become base64."""
-    if value is None or isinstance(value, (bool, int, float, str)):
+    kind = type(value)
+    if kind is str or value is None or kind is int or kind is bool or kind is float:
+        return value  # type: ignore[return-value]  # it is one of these
+    if kind is dict and depth > 0:
+        below = depth - 1
+        return {
+            key if type(key) is str else str(key): item if type(item) is str else plain(item, depth=below)
+            for key, item in value.items()  # type: ignore[attr-defined]  # a dict
+        }
+    if kind is list and depth > 0:
+        return [plain(item, depth=depth - 1) for item in value]  # type: ignore[attr-defined]  # a list
+    return _plain_of_rare(value, depth)
+
+
+def _plain_of_rare(value: object, depth: int) -> JsonValue:
+    if isinstance(value, (bool, int, float, str)):
         return value
     if isinstance(value, bytes):
         return base64.b64encode(value).decode("ascii")
