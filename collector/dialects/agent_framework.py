@@ -16,7 +16,7 @@ from collector.operation import Operation, OperationKind
 from collector.telemetry.records import Span
 
 NAME = "agent_framework"
-MARKERS = (b"gen_ai.", b"workflow.", b"executor.")
+MARKERS = (b"gen_ai.", b"workflow.id")
 
 _SCOPE = "agent_framework"
 

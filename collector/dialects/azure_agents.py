@@ -20,7 +20,7 @@ from collector.operation import Operation, OperationKind, Role
 from collector.telemetry.records import Span
 
 NAME = "azure_agents"
-MARKERS = (b"gen_ai.", b"az.namespace")
+MARKERS = (b"gen_ai.",)
 
 _SYSTEMS = {"az.ai.agents", "azure.ai.agents"}
 _EVENTS = {"gen_ai.input.messages", "gen_ai.output.messages", "gen_ai.system.instructions"}

@@ -33,7 +33,7 @@ from collector.operation import Operation, OperationKind
 from collector.telemetry.records import LogRecord
 
 NAME = "claude_code"
-MARKERS = (b"claude_code", b"prompt.id", b"session.id")
+MARKERS = (b"claude_code", b"prompt.id")
 
 _PREFIX = "claude_code."
 _CALLS = {"api_request", "api_error", "api_refusal", "api_response_body", "assistant_response"}

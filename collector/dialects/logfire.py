@@ -19,7 +19,7 @@ from collector.operation import Operation, OperationKind, Usage
 from collector.telemetry.records import Span
 
 NAME = "logfire"
-MARKERS = (b"request_data", b"logfire.")
+MARKERS = (b"request_data",)
 
 
 def sniffs_span(span: Span) -> bool:

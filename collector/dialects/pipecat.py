@@ -19,7 +19,7 @@ from collector.operation import Operation, OperationKind
 from collector.telemetry.records import Span
 
 NAME = "pipecat"
-MARKERS = (b"gen_ai.", b"conversation.id", b"turn.number")
+MARKERS = (b"gen_ai.", b"turn.number")
 
 _SCOPE = "pipecat"
 

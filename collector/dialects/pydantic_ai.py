@@ -19,7 +19,7 @@ from collector.operation import Operation, OperationKind, Role
 from collector.telemetry.records import Span
 
 NAME = "pydantic_ai"
-MARKERS = (b"agent_name", b"tool_arguments", b"events", b"pydantic_ai.")
+MARKERS = (b"gen_ai.", b"agent_name")
 
 _SCOPE = "pydantic-ai"
 _SIGNS = ("all_messages_events", "agent_name", "tool_arguments", "tool_response", "model_request_parameters")
