@@ -200,7 +200,8 @@ def read_log(
 def markers() -> tuple[bytes, ...]:
     """The byte strings of which at least one is in any span or record that reading could make something of."""
     every = [dialect.MARKERS for dialect in SPAN_DIALECTS] + [dialect.MARKERS for dialect in LOG_DIALECTS]
-    return tuple(sorted({*ALWAYS_MARKERS, *(marker for group in every for marker in group)}))
+    found = {*ALWAYS_MARKERS, *(marker for group in every for marker in group)}
+    return tuple(sorted(m for m in found if not any(other != m and other in m for other in found)))
 
 
 def is_candidate(raw: bytes, known: Sequence[bytes]) -> bool:
