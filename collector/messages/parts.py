@@ -38,7 +38,9 @@ _RESULT = {
     "custom_tool_call_output", "web_search_tool_result", "tool-return", "retry-prompt", "tool_response",
     "code_execution_tool_result", "tool-error" }  # fmt: skip
 _CALL_KEYS = {"toolUse", "toolRequest", "functionCall", "function_call", "tool_call", "tool_use"}
-_RESULT_KEYS = {"toolResult", "toolResponse", "functionResponse", "function_response", "tool_call_result", "tool_result"}
+_RESULT_KEYS = {
+    "toolResult", "toolResponse", "functionResponse", "function_response", "tool_call_result", "tool_result",
+}  # fmt: skip
 _REASONING_KEYS = {"reasoningContent", "reasoning", "thinking"}
 _MEDIA_KEYS = {
     "inline_data", "inlineData", "file_data", "fileData", "image", "document", "video", "audio", "file",
