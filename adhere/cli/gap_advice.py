@@ -19,7 +19,11 @@ ADVICE: Mapping[GapKind, str] = {
     GapKind.USER_INPUT_MISSING: (
         "no user message came with this turn; record the input on the agent span, or send the whole message list."
     ),
-    GapKind.OUTPUT_MISSING: "no answer came: the turn failed or was cut off, or its output is not recorded.",
+    GapKind.OUTPUT_MISSING: (
+        "no answer came: the turn failed or was cut off, or its output is not recorded. OpenLLMetry with message events"
+        " sends the answer of a stream that is read outside of any span without trace and span id, so that nothing"
+        " says whose it is; put a span around the reading, or record messages as attributes (use_legacy_attributes)."
+    ),
     GapKind.TOOL_RESULT_MISSING: (
         "a tool's result is in no span and no later model call; instrument the tool (execute_tool span with"
         " gen_ai.tool.call.result)."
