@@ -22,6 +22,7 @@ from collector.telemetry.decode import iter_logs, iter_spans
 from collector.telemetry.envelope import ITEM_CLASSES, ITEM_NAMES, envelope_class, split
 from collector.telemetry.records import LogRecord, Signal, Span
 from collector.telemetry.repair import parse
+from collector.telemetry.span_decoder import SpanDecoder
 
 log = structlog.get_logger(__name__)
 
@@ -49,6 +50,7 @@ class RecordReader:
         self._reconstruction = reconstruction
         # A mark of a conversation's end names the conversation, which is a marker itself.
         self._candidates = CandidateFilter(reconstruction.markers())
+        self._decoder = SpanDecoder()
         self._metrics = metrics
 
     def read(self, record: JournalRecord) -> Intake:
@@ -81,7 +83,7 @@ class RecordReader:
         for (resource, scope), spans in under.items():
             body = envelope(groups=[{"resource": resource, "scopes": [{"scope": scope, "items": spans}]}])
             try:
-                for span in iter_spans(body.SerializeToString()):
+                for span in iter_spans(body.SerializeToString(), decoder=self._decoder):
                     self._span(span, intake)
             except MalformedRequestError:
                 self._metrics.items.labels("unreadable").inc()
@@ -92,19 +94,16 @@ class RecordReader:
         return found
 
     def _spans(self, body: bytes, intake: Intake) -> None:
-        flags: list[bool] = []
+        decoder = self._decoder
         for group in split(Signal.TRACES, body).groups:
             for scope_group in group.scopes:
                 items = list(scope_group.items)
-                found = self._candidates.flags(items)
-                flags += found
-                for raw, is_candidate in zip(items, found, strict=True):
-                    if not is_candidate:
+                for raw, is_candidate in zip(items, self._candidates.flags(items), strict=True):
+                    if is_candidate:
+                        span = decoder.span(raw, decoder.resource(group.resource), decoder.scope(scope_group.scope))
+                        self._span(span, intake)
+                    else:
                         self._wait(RawSpan(group.resource, scope_group.scope, raw), intake)
-        if any(flags):
-            wanted = iter(flags)
-            for span in iter_spans(body, wanted=lambda _: next(wanted)):
-                self._span(span, intake)
 
     def _logs(self, body: bytes, intake: Intake) -> None:
         flags: list[bool] = []
