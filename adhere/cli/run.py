@@ -38,9 +38,11 @@ def run(
     loaded = load_config(config)
     check_plan(loaded)
     if role is RoleName.ALL:
+        from adhere.run.data_dir import DataDir  # noqa: PLC0415 - same
         from adhere.run.role_lock import check_free  # noqa: PLC0415 - same
 
-        # The children take the locks; asked here as well, it is one sentence from one process.
+        # The children do the same; asked here as well, it is one sentence from one process.
+        DataDir(loaded.data_dir).create()
         check_free(loaded.data_dir, RoleName.COLLECTOR, RoleName.EVALUATOR)
         command = [sys.executable, "-P", "-m", "adhere.run.supervise", "--shutdown-s", f"{loaded.shutdown_s:g}"]
         # The supervisor takes this process's place, so that what validation loaded is given back.

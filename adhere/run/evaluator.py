@@ -80,7 +80,15 @@ async def _run(config: Config, lifetime: Lifetime, data: DataDir, stopping: Step
     outbox = await _outbox(config, data, registry, clock=clock, rng=rng, stopping=stopping)
     store = await asyncio.to_thread(StoreThread, data.verdicts, clock=clock)
     stopping.add("verdict store", lambda _: asyncio.to_thread(store.close))
-    pipeline = JudgingPipeline(setups, store=store, sink=outbox, clock=clock, random=rng, registry=registry)
+    pipeline = JudgingPipeline(
+        setups,
+        store=store,
+        sink=outbox,
+        clock=clock,
+        random=rng,
+        registry=registry,
+        limits=plan.pipeline_limits(config),
+    )
     await pipeline.start()
     stopping.add("pipeline", pipeline.shutdown)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -24,12 +25,15 @@ from evaluators.errors import EvaluatorConfigError
 from evaluators.judge.config import OPENAI_BASE_URL
 from evaluators.judge.config import JudgeConfig as JudgeSettings
 from evaluators.judge.prices import Price
+from evaluators.pipeline.limits import PipelineLimits
 from evaluators.pipeline.setup import make_setups
 from evaluators.registry import EvaluatorRegistry
 from exporters.errors import ExporterConfigError
 from exporters.registry import check_exporter
 
 EVALUATOR_CURSOR = "evaluator"
+_OVER_THE_JUDGES_S = 30.0
+"""The judge's client ends in order at its own deadline; the pipeline's is for one that does not."""
 
 
 def relay_cursor(destination: Destination) -> str:
@@ -60,6 +64,12 @@ def check_plan(config: Config, *, environ: Mapping[str, str] | None = None) -> l
         lines += [f"judges {setup.name} on each {setup.evaluator.unit_kind}" for setup in setups]
     except EvaluatorConfigError as err:
         problems += str(err).splitlines()
+    names = Counter(str(entry.options.get("name") or entry.name) for entry in config.exporters)
+    problems += [
+        f"Two exporters are named {name!r}; give one of them another name."
+        for name, times in names.items()
+        if times > 1
+    ]
     for entry in config.exporters:
         try:
             check_exporter(entry.name, entry.options)
@@ -133,6 +143,12 @@ def live_config(config: Config) -> LiveConfig:
         retention_s=conversations.retention_s,
         max_bytes=conversations.max_bytes,
     )
+
+
+def pipeline_limits(config: Config) -> PipelineLimits:
+    """No more units at once than the judge answers, so that waiting for a free slot does not eat a unit's own time."""
+    judge = config.judge or JudgeConfig()
+    return PipelineLimits(max_concurrency=judge.max_concurrency, deadline_s=judge.deadline_s + _OVER_THE_JUDGES_S)
 
 
 def judge_settings(config: Config, *, environ: Mapping[str, str]) -> JudgeSettings | None:

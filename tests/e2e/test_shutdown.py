@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import socket
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from collector.journal.metrics import JournalMetrics
 from collector.journal.reader import JournalReader
 from tests.support.adhere_process import AdhereProcess, is_alive
 from tests.support.otlp_requests import trace_request
+from tests.support.ports import free_port
 from tests.support.raw_http import RawHttp, request
 from tests.support.running_adhere import write_config
 from tests.support.traffic import Oracle, Producer
@@ -26,12 +26,6 @@ pytestmark = pytest.mark.timeout(300)
 
 NEVER_S = 600
 """An orderly stop that nobody would wait for."""
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port: int = probe.getsockname()[1]
-    return port
 
 
 def journaled(folder: Path) -> list[bytes]:
