@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
-from urllib.parse import unquote
+from urllib.parse import unquote, urlsplit
 
 from collector.relay.destination import (
     GRPC_PORT,
@@ -34,11 +34,15 @@ def destination_from_environment(
     """The destination the variables describe, None where they name no endpoint.
 
     A given `endpoint` takes the place of all endpoint variables, a given `protocol` of that one; everything else
-    still comes from the environment.
+    still comes from the environment. Headers are an exception, since they hold keys: where the variables name endpoints
+    of their own, a given endpoint gets their headers only if it is of the same origin as one of them.
     """
     chosen_protocol = protocol or _protocol(_get(environ, "PROTOCOL"))
     insecure = _get(environ, "INSECURE").lower() == "true"
     signal_endpoints: dict[Signal, str] = {}
+    headers = parse_headers(_get(environ, "HEADERS"), source=f"{_PREFIX}HEADERS")
+    if endpoint is not None and not _is_theirs(environ, endpoint):
+        headers = {}
     if endpoint is None:
         endpoint = _get(environ, "ENDPOINT")
         for signal in Signal:
@@ -51,7 +55,7 @@ def destination_from_environment(
         name=name,
         protocol=chosen_protocol,
         signal_endpoints=signal_endpoints,
-        headers=parse_headers(_get(environ, "HEADERS"), source=f"{_PREFIX}HEADERS"),
+        headers=headers,
         compression=_compression(_get(environ, "COMPRESSION")),
         timeout_s=_timeout_s(_get(environ, "TIMEOUT")),
         tls=ClientTls(
@@ -73,6 +77,18 @@ def parse_headers(text: str, *, source: str) -> dict[str, str]:
             raise DestinationError(f"Entry {position} of {source} is not name=value; write it as name=value.")
         headers[unquote(name.strip()).lower()] = unquote(value.strip())
     return headers
+
+
+def _is_theirs(environ: Mapping[str, str], endpoint: str) -> bool:
+    """Whether the environment's headers may go there."""
+    names = ("ENDPOINT", *(f"{signal.upper()}_ENDPOINT" for signal in Signal))
+    theirs = {_origin(url) for name in names if (url := _get(environ, name))}
+    return not theirs or _origin(endpoint) in theirs
+
+
+def _origin(url: str) -> str:
+    """Host and port, which is what a key was given for; a scheme may be left out of gRPC endpoints."""
+    return urlsplit(url if "://" in url else f"//{url}").netloc.rpartition("@")[2].lower()
 
 
 def _get(environ: Mapping[str, str], name: str) -> str:

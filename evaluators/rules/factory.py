@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from evaluators.checks.check import Check
 from evaluators.checks.registry import make_checks
 from evaluators.errors import EvaluatorConfigError
 from evaluators.registry import EvaluatorRequest
-from evaluators.rules.declared import read_rules
+from evaluators.rules.counts import MinCalls
+from evaluators.rules.declared import DeclaredRule, read_rules
 from evaluators.rules.evaluator import RulesEvaluator
+from evaluators.rules.presence import Presence
 from evaluators.rules.reading import shown
 from evaluators.verdict import UnitKind
 
@@ -24,12 +26,21 @@ def make_rules(request: EvaluatorRequest) -> RulesEvaluator:
             near = difflib.get_close_matches(str(key), _OPTIONS, n=1)
             hint = f"the nearest known is {near[0]!r}" if near else f"known are {' and '.join(_OPTIONS)}"
             raise EvaluatorConfigError(f"The evaluator {request.name!r} has no option {key!r}; {hint}.")
-    return RulesEvaluator(
-        read_rules(request.options.get("rules") or (), place=f"{request.name}.rules"),
-        _checks(request.name, request.options),
-        name=request.name,
-        unit_kind=request.unit_kind or UnitKind.TURN,
-    )
+    unit_kind = request.unit_kind or UnitKind.TURN
+    rules = read_rules(request.options.get("rules") or (), place=f"{request.name}.rules")
+    if unit_kind is UnitKind.TURN:
+        _refuse_whole_conversation_rules(rules)
+    return RulesEvaluator(rules, _checks(request.name, request.options), name=request.name, unit_kind=unit_kind)
+
+
+def _refuse_whole_conversation_rules(rules: Sequence[DeclaredRule]) -> None:
+    """They would never apply to a turn, and nobody would notice."""
+    for declared in rules:
+        if isinstance(declared.rule, Presence | MinCalls) and declared.rule.within == "conversation":
+            raise EvaluatorConfigError(
+                f"The rule {declared.name} ({declared.rule}) can be judged on a whole conversation only; set"
+                " `on: conversation` for an entry of its own, or `within: turn` on the rule."
+            )
 
 
 def _checks(name: str, options: Mapping[str, object]) -> tuple[Check, ...]:

@@ -26,8 +26,9 @@ def check(name: str, conversation_or_unit) -> Finding:
 
 
 def judge(rules: list[dict[str, object]], conversation_or_unit, *, checks: object = True) -> Judgement:
-    evaluator = make_rules(EvaluatorRequest(name="rules", options={"rules": rules, "checks": checks}))
-    return evaluator.judge(_unit(conversation_or_unit))
+    unit = _unit(conversation_or_unit)
+    options = {"rules": rules, "checks": checks}
+    return make_rules(EvaluatorRequest(name="rules", unit_kind=unit.kind, options=options)).judge(unit)
 
 
 def _unit(conversation_or_unit) -> Unit:

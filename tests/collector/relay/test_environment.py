@@ -100,11 +100,30 @@ def test_path_rules_of_the_specification(variables, signal, expected):
 
 
 def test_a_given_endpoint_takes_the_rest_from_the_environment():
-    variables = environ(ENDPOINT="http://c:4318", TRACES_ENDPOINT="http://t/x", HEADERS="a=b", TIMEOUT="1000")
+    variables = environ(HEADERS="a=b", TIMEOUT="1000")
 
     found = destination_from_environment(variables, endpoint="http://mine:4317", name="mine")
 
     assert found == Destination("http://mine:4317", name="mine", headers={"a": "b"}, timeout_s=1.0)
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "headers"),
+    [
+        pytest.param("http://c:4318/other/path", {"a": "b"}, id="same_origin"),
+        pytest.param("https://t", {"a": "b"}, id="same_origin_as_one_signal"),
+        pytest.param("http://mine:4318", {}, id="another_origin"),
+        pytest.param("http://c:4317", {}, id="another_port"),
+    ],
+)
+def test_a_key_goes_only_to_the_backend_it_was_given_for(endpoint, headers):
+    variables = environ(ENDPOINT="http://c:4318", TRACES_ENDPOINT="http://t/x", HEADERS="a=b", TIMEOUT="1000")
+
+    found = destination_from_environment(variables, endpoint=endpoint)
+
+    assert found is not None
+    assert dict(found.headers) == headers
+    assert found.timeout_s == 1.0
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from evaluators.errors import EvaluatorConfigError
 from evaluators.registry import EvaluatorRequest
 from evaluators.rules.declared import read_rules
 from evaluators.rules.factory import make_rules
+from evaluators.verdict import UnitKind
 
 
 @pytest.mark.parametrize(
@@ -112,3 +113,15 @@ def test_the_rubric_version_follows_the_rules():
     assert version({"never": "a"}) == version({"never": "a"})
     assert version({"never": "a"}) != version({"never": "b"})
     assert version({"never": "a"}) != version()
+
+
+@pytest.mark.parametrize("rule", [{"require": "log_contact"}, {"min_calls": 1, "tool": "search"}], ids=["require", "min"])
+def test_a_rule_about_the_whole_conversation_is_refused_on_turns(rule):
+    def make(unit_kind, **changes):
+        return make_rules(EvaluatorRequest(name="rules", unit_kind=unit_kind, options={"rules": [{**rule, **changes}]}))
+
+    with pytest.raises(EvaluatorConfigError, match="on: conversation"):
+        make(None)
+
+    assert make(UnitKind.CONVERSATION).unit_kind is UnitKind.CONVERSATION
+    assert make(UnitKind.TURN, within="turn").unit_kind is UnitKind.TURN
