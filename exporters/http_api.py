@@ -98,8 +98,9 @@ class HttpApi:
         params: Mapping[str, str | int] | None = None,
         headers: Mapping[str, str] | None = None,
         allow: Collection[int] = (),
+        silent: bool = False,
     ) -> Answer:
-        """The answer, if it is a success or its status is in `allow`.
+        """The answer, if it is a success or its status is in `allow`; `silent` repeats nothing that the server says.
 
         Raises RetryableError (TargetUnknownError for 404), UnauthenticatedError, and PermanentError for all else.
         """
@@ -119,7 +120,7 @@ class HttpApi:
             raise RetryableError(f"{self._who} cannot be reached ({type(err).__name__}).") from err
         if response.is_success or response.status_code in allow:
             return Answer(response.status_code, answer)
-        raise self._failure(response, answer, sent=json_body)
+        raise self._failure(response, b"" if silent else answer, sent=json_body)
 
     async def close(self) -> None:
         await self._client.aclose()

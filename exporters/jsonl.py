@@ -1,36 +1,23 @@
 """Verdicts as JSON lines in a file, one a line, for whatever reads files.
 
 A line is on disk (fsync) before the verdict counts as delivered. Delivery is at least once: after a crash a verdict may
-stand there twice, with the same `id`; readers keep the last. Lines are whole: a write that fails is undone, and a torn
-last line, left by a crash, is removed when the file is opened. At its bound the file becomes `<name>.1<suffix>`, older
-ones move up, the oldest goes. Nothing from telemetry goes into a path, and links are not followed.
+stand there twice, with the same `id`; readers keep the last. Nothing from telemetry goes into a path.
 """
 
 from __future__ import annotations
 
 import asyncio
-import os
-import stat
-import threading
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
 
 import msgspec
-import structlog
 
-from collector.errors import RetryableError
 from evaluators.verdict import Verdict
-from exporters.errors import ExporterConfigError
-from exporters.plain import placeholder, plain_json
-from exporters.text import clean_text
+from exporters.lines_file import LinesFile
+from exporters.verdict_line import SCHEMA, verdict_line
 
-log = structlog.get_logger(__name__)
-
-SCHEMA = "adhere.verdict/1"
-_LINE_START = f'{{"schema":"{SCHEMA}"'.encode()
-_CHUNK = 64 << 10
-_MAX_TEXT_CHARS = 100_000
-_OPEN_FLAGS = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
+_LINE_START: Final = f'{{"schema":"{SCHEMA}"'.encode()
 
 
 class JsonlExporter:
@@ -38,139 +25,20 @@ class JsonlExporter:
         self, path: Path, *, name: str = "jsonl", max_file_bytes: int = 100 << 20, max_files: int = 10
     ) -> None:
         """Creates the folder and the file with the first verdict, readable by the owner only."""
-        if path.name in ("", ".", ".."):
-            raise ExporterConfigError(f"The exporter {name!r} needs the path of a file; {str(path)!r} names none.")
         self.name = name
-        self._path = path
-        self._max_file_bytes = max_file_bytes
-        self._max_files = max_files
-        self._fd: int | None = None
-        # A cancelled try leaves its thread at work; the next one waits for it here.
-        self._lock = threading.Lock()
+        self._file = LinesFile(path, name=name, is_torn=_is_torn, max_file_bytes=max_file_bytes, max_files=max_files)
 
     async def export(self, verdicts: Sequence[Verdict]) -> None:
         lines = b"".join(verdict_line(verdict) for verdict in verdicts)
-        await asyncio.to_thread(self._append, lines)
+        await asyncio.to_thread(self._file.append, lines)
 
     async def close(self) -> None:
-        await asyncio.to_thread(self._close)
-
-    def _close(self) -> None:
-        with self._lock:
-            fd, self._fd = self._fd, None
-            if fd is not None:
-                os.close(fd)
-
-    def _append(self, lines: bytes) -> None:
-        try:
-            with self._lock:
-                self._append_whole(lines)
-        except OSError as err:
-            raise RetryableError(f"The file {self._path.name} cannot be written ({err.strerror}).") from err
-
-    def _append_whole(self, lines: bytes) -> None:
-        fd = self._open()
-        size = os.fstat(fd).st_size
-        if size and size + len(lines) > self._max_file_bytes:
-            self._rotate()
-            fd, size = self._open(), 0
-        try:
-            _write_all(fd, lines)
-            os.fsync(fd)
-        except OSError:
-            os.ftruncate(fd, size)
-            raise
-
-    def _open(self) -> int:
-        if self._fd is None:
-            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            fd = os.open(self._path, _OPEN_FLAGS, 0o600)
-            try:
-                self._repair(fd)
-                self._sync_folder()
-            except BaseException:
-                os.close(fd)
-                raise
-            self._fd = fd
-        return self._fd
-
-    def _repair(self, fd: int) -> None:
-        """Make the file end with a whole line. Only what is a beginning of one of our lines is removed."""
-        found = os.fstat(fd)
-        if not stat.S_ISREG(found.st_mode):
-            raise OSError(0, "not a regular file")
-        size = found.st_size
-        tail = _last_line(fd, size)
-        if not tail:
-            return
-        is_ours = tail.startswith(_LINE_START) or _LINE_START.startswith(tail)
-        if is_ours and not _is_json(tail):
-            os.ftruncate(fd, size - len(tail))
-            log.warning("torn last line removed", file=self._path.name, bytes=len(tail))
-        else:
-            _write_all(fd, b"\n")
-        os.fsync(fd)
-
-    def _rotate(self) -> None:
-        if self._fd is not None:
-            os.close(self._fd)
-            self._fd = None
-        for number in range(self._max_files - 1, 0, -1):
-            newer = self._path if number == 1 else self._numbered(number - 1)
-            if newer.exists():
-                newer.replace(self._numbered(number))
-        if self._max_files == 1:
-            self._path.unlink(missing_ok=True)
-        self._sync_folder()
-
-    def _numbered(self, number: int) -> Path:
-        return self._path.with_name(f"{self._path.stem}.{number}{self._path.suffix}")
-
-    def _sync_folder(self) -> None:
-        folder = os.open(self._path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+        await asyncio.to_thread(self._file.close)
 
 
-def verdict_line(verdict: Verdict) -> bytes:
-    fields = plain_json(msgspec.to_builtins(verdict, enc_hook=placeholder))
-    assert isinstance(fields, dict)
-    return msgspec.json.encode({"schema": SCHEMA} | {key: _cleaned(value) for key, value in fields.items()}) + b"\n"
-
-
-def _cleaned(value: object) -> object:
-    match value:
-        case str():
-            return clean_text(value, max_chars=_MAX_TEXT_CHARS)
-        case dict():
-            return {clean_text(str(key), max_chars=_MAX_TEXT_CHARS): _cleaned(item) for key, item in value.items()}
-        case list():
-            return [_cleaned(item) for item in value]
-        case _:
-            return value
-
-
-def _write_all(fd: int, data: bytes) -> None:
-    view = memoryview(data)
-    while view:
-        view = view[os.write(fd, view) :]
-
-
-def _last_line(fd: int, size: int) -> bytes:
-    """What follows the last line break."""
-    tail = b""
-    start = size
-    while start > 0:
-        step = min(_CHUNK, start)
-        start -= step
-        piece = os.pread(fd, step, start)
-        found = piece.rfind(b"\n")
-        if found >= 0:
-            return piece[found + 1 :] + tail
-        tail = piece + tail
-    return tail
+def _is_torn(tail: bytes) -> bool:
+    is_ours = tail.startswith(_LINE_START) or _LINE_START.startswith(tail)
+    return is_ours and not _is_json(tail)
 
 
 def _is_json(line: bytes) -> bool:

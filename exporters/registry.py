@@ -25,11 +25,22 @@ from exporters.metrics import ExportMetrics
 GROUP: Final = "adhere.exporters"
 _BUILT_IN: Final = MappingProxyType(
     {
+        "azure": "exporters.kinds.azure",
+        "braintrust": "exporters.kinds.braintrust",
+        "csv": "exporters.kinds.csv",
+        "datadog": "exporters.kinds.datadog",
+        "grafana": "exporters.kinds.grafana",
         "jsonl": "exporters.kinds.jsonl",
+        "langfuse": "exporters.kinds.langfuse",
+        "langsmith": "exporters.kinds.langsmith",
+        "logfire": "exporters.kinds.logfire",
         "mlflow": "exporters.kinds.mlflow",
+        "opik": "exporters.kinds.opik",
         "otlp": "exporters.kinds.otlp",
         "phoenix": "exporters.kinds.phoenix",
         "prometheus": "exporters.kinds.prometheus",
+        "weave": "exporters.kinds.weave",
+        "webhook": "exporters.kinds.webhook",
     }
 )
 

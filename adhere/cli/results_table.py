@@ -14,7 +14,7 @@ from rich.text import Text
 from adhere.cli.verdict_text import is_flag, short, target
 from adhere.errors import CommandError
 from evaluators.verdict import Outcome, Verdict
-from exporters.jsonl import verdict_line
+from exporters.verdict_line import verdict_line
 
 _WIDTH = 118
 """Where the output is no terminal."""

@@ -8,8 +8,8 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
-from exporters.errors import ExporterConfigError
 from exporters.exporter import Exporter
+from exporters.inside import inside
 from exporters.jsonl import JsonlExporter
 from exporters.registry import ExporterContext, ExporterKind, ExporterOptions
 
@@ -26,25 +26,12 @@ class JsonlOptions(ExporterOptions):
 def _build(name: str, options: JsonlOptions, context: ExporterContext) -> Sequence[Exporter]:
     return [
         JsonlExporter(
-            _inside(options.path, context.data_dir, name=name),
+            inside(options.path, context.data_dir, name=name),
             name=name,
             max_file_bytes=options.max_file_bytes,
             max_files=options.max_files,
         )
     ]
-
-
-def _inside(path: Path, folder: Path, *, name: str) -> Path:
-    """An absolute path is taken at its word; a relative one must not lead out of the folder, links included."""
-    if path.is_absolute():
-        return path
-    parent = (folder / path).parent.resolve()
-    if not parent.is_relative_to(folder.resolve()):
-        raise ExporterConfigError(
-            f"The exporter {name!r} has the path {str(path)!r}, which leads out of the data folder; "
-            "write an absolute path if that is meant."
-        )
-    return parent / path.name
 
 
 KIND: Final = ExporterKind(JsonlOptions, _build)

@@ -12,7 +12,8 @@ import pytest
 
 from collector.errors import RetryableError
 from exporters.errors import ExporterConfigError
-from exporters.jsonl import JsonlExporter, verdict_line
+from exporters.jsonl import JsonlExporter
+from exporters.verdict_line import verdict_line
 from tests.support.verdicts import REFUND_FAILED, verdict
 
 
