@@ -8,7 +8,7 @@ A body of another shape, or one that was cut, is decoded whole, and then the bou
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
@@ -19,6 +19,7 @@ from collector.messages.payloads import is_message, request_items, response_item
 from collector.messages.roles import is_pair
 from collector.messages.streamed import answer_in_pieces
 from collector.messages.truncation import decode_or_mend
+from collector.messages.unfinished import unfinished
 from collector.messages.values import as_str, decode
 from collector.model import GapKind
 from collector.operation import Message, Role
@@ -198,10 +199,8 @@ def _marked(decoded: Decoded, decoder: MessageDecoder) -> Decoded:
     """What was cut is the last message that is there."""
     if decoded.chain is None:
         return Decoded(gaps=(GapKind.TRUNCATED,))
-    last = decoded.chain.message
-    marked = replace(last, gaps=tuple(sorted({*last.gaps, GapKind.TRUNCATED})))
     before = decoded.chain.parent.messages() if decoded.chain.parent is not None else ()
-    return Decoded(decoder.chain_of([*before, marked]))
+    return Decoded(decoder.chain_of([*before, unfinished(decoded.chain.message)]))
 
 
 def _loads(raw: bytes) -> Any:

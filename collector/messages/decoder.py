@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 import msgspec
@@ -25,6 +25,7 @@ from xxhash import xxh3_128_digest
 from collector.messages.digests import link
 from collector.messages.shapes import messages_of
 from collector.messages.truncation import mend
+from collector.messages.unfinished import unfinished
 from collector.messages.values import decode, plain
 from collector.model import GapKind
 from collector.operation import Chain, Message, Role
@@ -128,8 +129,7 @@ class MessageDecoder:
         self.decoded += len(messages)
         if not messages:
             return Decoded(gaps=(GapKind.UNDECODABLE,))
-        last = messages[-1]
-        messages[-1] = replace(last, gaps=tuple(sorted({*last.gaps, GapKind.TRUNCATED})))
+        messages[-1] = unfinished(messages[-1])
         return Decoded(self.chain_of(messages), ())
 
     def _read_array(self, raw: bytes, default: Role) -> Decoded:

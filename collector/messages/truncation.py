@@ -1,19 +1,27 @@
 """JSON text that was cut at its end: what is there is kept, what is gone is a gap.
 
 `mend` closes the string and the brackets that the cut left open. It never invents a value: a key without one is
-dropped.
+dropped, and so is a number or a literal at the cut. Linear in the text; bounded in length and depth.
 """
 
 from __future__ import annotations
 
+import re
+from collections import deque
 from typing import Any
 
 import orjson
 
 from collector.messages.values import decode
 
-MAX_BYTES = 8 * 1024 * 1024
+MAX_BYTES = 2 * 1024 * 1024
+MAX_DEPTH = 256
 _CLOSERS = {"{": "}", "[": "]"}
+_TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+("?)|[{}\[\],]', re.DOTALL)
+_ENDS = '"}]{['
+_STEPS_BACK = 8
+_ESCAPE_LENGTH = 7
+"""An escape such as \\u00e4 may be cut in its middle."""
 
 
 def decode_or_mend(value: object) -> tuple[Any, bool]:
@@ -27,59 +35,38 @@ def mend(text: str) -> Any:
     """The object or array that the cut text began; None where nothing of it can be read."""
     if len(text) > MAX_BYTES or text[:1] not in _CLOSERS:
         return None
-    stack, in_string, cut = _scan(text)
-    if not stack:
-        return None
-    closing = "".join(_CLOSERS[opener] for opener in reversed(stack))
-    for candidate in _candidates(text, cut=cut, in_string=in_string):
+    for candidate in _candidates(text):
         try:
-            return orjson.loads(candidate + closing)
+            return orjson.loads(candidate) or None
         except ValueError:
             continue
     return None
 
 
-def _scan(text: str) -> tuple[list[str], bool, int]:
-    """Open brackets at the end, whether a string is open, and where that string began."""
-    stack: list[str] = []
-    in_string = escaped = False
-    began = 0
-    for index, char in enumerate(text):
-        if in_string:
-            if escaped:
-                escaped = False
-            elif char == "\\":
-                escaped = True
-            elif char == '"':
-                in_string = False
-        elif char == '"':
-            in_string, began = True, index
-        elif char in _CLOSERS:
-            stack.append(char)
-        elif char in "}]":
-            if not stack:
-                return [], False, 0
-            stack.pop()
-    return stack, in_string, began
-
-
-def _candidates(text: str, *, cut: int, in_string: bool) -> list[str]:
-    """Ways to end the text, the one that keeps most first."""
-    if not in_string:
-        bare = text.rstrip()
-        return [bare, bare.rstrip(",:"), *_without_last(bare)]
-    whole = [text[: len(text) - back] + '"' for back in range(7)]  # an escape such as \u00e4 may be cut in its middle
-    return [*whole, *_without_last(text[:cut])]
-
-
-def _without_last(text: str) -> list[str]:
-    """Without the last member: a key whose value is missing, or a literal that was cut."""
-    bare = text.rstrip().rstrip(",")
-    if bare.endswith(":"):
-        bare = bare[:-1].rstrip()
-        start = bare.rfind('"', 0, len(bare) - 1)
-        bare = bare[:start] if start >= 0 else bare
+def _candidates(text: str) -> list[str]:
+    """Ways to end the text, the one that keeps most first; none where its brackets do not fit or are all closed."""
+    open_brackets = ""
+    is_open_string = False
+    ends: deque[tuple[int, str]] = deque(maxlen=_STEPS_BACK)
+    for token in _TOKEN.finditer(text):
+        sign = token[0]
+        is_open_string = sign[0] == '"' and not token[1]
+        if sign in _CLOSERS:
+            open_brackets = _CLOSERS[sign] + open_brackets
+            if len(open_brackets) > MAX_DEPTH:
+                return []
+            ends.append((token.end(), open_brackets))
+        elif sign in ("}", "]"):
+            if open_brackets[:1] != sign:
+                return []
+            open_brackets = open_brackets[1:]
+        elif sign == ",":
+            ends.append((token.start(), open_brackets))
+    if not open_brackets:
+        return []
+    if is_open_string:
+        found = [text[: len(text) - back] + '"' + open_brackets for back in range(_ESCAPE_LENGTH)]
     else:
-        comma = bare.rfind(",")
-        return [bare, bare[:comma] if comma >= 0 else bare]
-    return [bare.rstrip().rstrip(",")]
+        bare = text.rstrip()
+        found = [bare + open_brackets] if bare[-1] in _ENDS else []
+    return [*found, *(text[:end] + closing for end, closing in reversed(ends))]
