@@ -1,7 +1,8 @@
 """What the operations port answers: `/metrics`, `/healthz`, `/readyz`; nothing that changes anything, no content.
 
 A Host header that is a name must be a known one, so that a web page cannot reach the port through a name of its own
-(addresses and localhost are always known). With a token, `/metrics` asks for it; probes never need one.
+(addresses and localhost are always known; `*` knows every name). With a token, `/metrics` asks for it; probes never
+need one.
 """
 
 from __future__ import annotations
@@ -91,7 +92,7 @@ class KnownHosts:
         try:
             ipaddress.ip_address(name)
         except ValueError:
-            return name.lower().rstrip(".") in self._names
+            return "*" in self._names or name.lower().rstrip(".") in self._names
         return True
 
 

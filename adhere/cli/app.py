@@ -18,6 +18,7 @@ _COMMANDS: Mapping[str, str] = {
     "explain": "Say what is known about one conversation, and why it was or was not judged.",
     "replay": "Send recorded telemetry to any OTLP endpoint.",
     "config": "Check a configuration, or print its JSON schema.",
+    "exporters": "List the configured exporters, or try one with a test score.",
 }
 """Name and first line of help; each is a module of this package with an `app`."""
 

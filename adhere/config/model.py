@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, SecretStr
 
 from adhere.config.base import ConfigPart, Endpoint
 from adhere.config.judging import ConversationsConfig, EvaluatorEntry, ExporterEntry, JudgeConfig, NamedEntry
@@ -31,6 +31,11 @@ class TelemetryConfig(ConfigPart):
 
     endpoint: Endpoint = "127.0.0.1:9464"
     """host:port of `/metrics`, `/healthz` and `/readyz`."""
+    allowed_hosts: tuple[str, ...] = ()
+    """Host names under which it may be reached, such as `adhere` in a compose network; addresses and localhost always
+    may. On a public endpoint without any named here, every name may."""
+    bearer_token: SecretStr | None = None
+    """When set, `/metrics` needs `Authorization: Bearer <token>`; the probes never do."""
     logs: LogsConfig = LogsConfig()
 
 

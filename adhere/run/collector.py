@@ -80,6 +80,8 @@ async def _run(config: Config, lifetime: Lifetime, data: DataDir, *, clock: Cloc
         clock=clock,
         host=host,
         port=port,
+        allowed_hosts=plan.telemetry_hosts(config),
+        token=plan.secret(config.telemetry.bearer_token),
     )
     tasks: list[asyncio.Task[None]] = []
     try:

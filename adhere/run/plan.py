@@ -113,7 +113,11 @@ def http_settings(config: Config) -> HttpReceiverSettings:
     receiver = config.receivers.http
     host, port = split_endpoint(receiver.endpoint)
     return HttpReceiverSettings(
-        host=host, port=port, bearer_token=_token(receiver), tls=_tls(receiver.tls), strict_bind=config.strict
+        host=host,
+        port=port,
+        bearer_token=secret(receiver.bearer_token),
+        tls=_tls(receiver.tls),
+        strict_bind=config.strict,
     )
 
 
@@ -121,7 +125,11 @@ def grpc_settings(config: Config) -> GrpcReceiverSettings:
     receiver = config.receivers.grpc
     host, port = split_endpoint(receiver.endpoint)
     return GrpcReceiverSettings(
-        host=host, port=port, bearer_token=_token(receiver), tls=_tls(receiver.tls), strict_bind=config.strict
+        host=host,
+        port=port,
+        bearer_token=secret(receiver.bearer_token),
+        tls=_tls(receiver.tls),
+        strict_bind=config.strict,
     )
 
 
@@ -175,8 +183,14 @@ def judge_settings(config: Config, *, environ: Mapping[str, str]) -> JudgeSettin
     )
 
 
-def _token(receiver: ReceiverConfig) -> str | None:
-    return receiver.bearer_token.get_secret_value() if receiver.bearer_token else None
+def telemetry_hosts(config: Config) -> tuple[str, ...]:
+    """The check of names keeps web pages off a loopback port; a public one is reached under names we do not know."""
+    host, _ = split_endpoint(config.telemetry.endpoint)
+    return config.telemetry.allowed_hosts or (() if is_loopback(host) else ("*",))
+
+
+def secret(value: SecretStr | None) -> str | None:
+    return value.get_secret_value() if value else None
 
 
 def _tls(config: TlsServerConfig | None) -> TlsSettings | None:

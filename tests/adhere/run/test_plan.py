@@ -8,7 +8,7 @@ import pytest
 
 from adhere.config import Config, load_config
 from adhere.errors import ConfigError
-from adhere.run.plan import check_plan, judge_settings
+from adhere.run.plan import check_plan, judge_settings, telemetry_hosts
 
 CANARY = "canary-4d1"
 KEY = {"OPENAI_API_KEY": CANARY}
@@ -149,3 +149,17 @@ def test_the_judge_comes_from_the_configuration_then_the_environment(
         "base_url": found.base_url,
     }
     assert shown == expected
+
+
+@pytest.mark.parametrize(
+    ("telemetry", "hosts"),
+    [
+        pytest.param({}, (), id="loopback_knows_no_names"),
+        pytest.param({"endpoint": "0.0.0.0:9464"}, ("*",), id="public_knows_every_name"),
+        pytest.param({"endpoint": "0.0.0.0:9464", "allowed_hosts": ["adhere"]}, ("adhere",), id="named"),
+    ],
+)
+def test_which_host_names_reach_the_telemetry_port(telemetry, hosts) -> None:
+    config = Config.model_validate({"telemetry": telemetry})
+
+    assert telemetry_hosts(config) == hosts

@@ -115,7 +115,7 @@ def test_the_rubric_version_follows_the_rules():
     assert version({"never": "a"}) != version()
 
 
-@pytest.mark.parametrize("rule", [{"require": "log_contact"}, {"min_calls": 1, "tool": "search"}], ids=["require", "min"])
+@pytest.mark.parametrize("rule", [{"require": "log_contact"}, {"min_calls": 1}], ids=["require", "min_calls"])
 def test_a_rule_about_the_whole_conversation_is_refused_on_turns(rule):
     def make(unit_kind, **changes):
         return make_rules(EvaluatorRequest(name="rules", unit_kind=unit_kind, options={"rules": [{**rule, **changes}]}))
