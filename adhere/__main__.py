@@ -9,6 +9,8 @@ from adhere.errors import UsageError
 from adhere.run.provenance import check_provenance
 from collector.errors import AdhereError
 
+_MAX_LINE_CHARS = 4000
+
 
 def main() -> None:
     try:
@@ -29,8 +31,11 @@ def main() -> None:
 
 
 def _fail(message: str, *, code: int) -> None:
+    from exporters.text import clean_text  # noqa: PLC0415 - after the check as well
+
     for line in message.splitlines():
-        sys.stderr.write(f"Error: {line}\n")
+        # A file's name, an id or a server's answer may hold what a terminal obeys.
+        sys.stderr.write(f"Error: {clean_text(line, max_chars=_MAX_LINE_CHARS)}\n")
     sys.exit(code)
 
 
