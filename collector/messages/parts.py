@@ -58,11 +58,41 @@ _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 def parts_of(content: object, *, depth: int = 6) -> tuple[Part, ...]:
     """The parts of a message's content: a text, one block, or a list of blocks."""
+    usual = _usual_parts(content)
+    if usual is not None:
+        return usual
     found: list[Part] = []
     for part in _parts(content, depth):
         found.append(part)
         if len(found) >= _MAX_PARTS:
             break
+    return tuple(found)
+
+
+def _usual_parts(content: object) -> tuple[Part, ...] | None:
+    """What `_parts` gives for a text, and for blocks of text, calls and results with a type; None for the rest."""
+    if type(content) is str:
+        return (TextPart(content),) if content and content[0] not in "[{" else None
+    if type(content) is not list or len(content) > _MAX_PARTS:
+        return None
+    found: list[Part] = []
+    for block in content:
+        kind = block.get("type") if type(block) is dict else None
+        if type(kind) is not str:
+            return None
+        if kind == "text":
+            text = first(block, "content", "text")
+            if type(text) is not str or not text:
+                return None
+            found.append(TextPart(text))
+        elif kind in _CALL:
+            call = tool_call(block)
+            if call.name or call.call_id or call.arguments is not None:
+                found.append(call)
+        elif kind in _RESULT:
+            found.append(tool_result(block))
+        else:
+            return None
     return tuple(found)
 
 

@@ -38,6 +38,9 @@ def role_of(value: object) -> Role | None:
     """None where the text names no role we know. Enum reprs such as "ChatRole.USER" count."""
     if not isinstance(value, str):
         return None
+    exact = _ROLES.get(value)
+    if exact is not None:
+        return exact
     name = value.strip().lower()
     return _ROLES.get(name) or _ROLES.get(name.rpartition(".")[2].strip("'\">: "))
 

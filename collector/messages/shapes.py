@@ -53,15 +53,21 @@ def _looks_like_message(found: Mapping[str, Any]) -> bool:
 def _body(value: Mapping[str, Any], depth: int) -> tuple[Mapping[str, Any], Role | None]:
     """The part of the object that holds the message, and the role if its class says it (LangChain)."""
     kwargs = value.get("kwargs")
-    if isinstance(kwargs, Mapping) and isinstance(value.get("id"), list) and value["id"]:
+    if kwargs is not None and isinstance(kwargs, Mapping) and isinstance(value.get("id"), list) and value["id"]:
         return kwargs, role_of(value["id"][-1]) or role_of(kwargs.get("type"))
     data = value.get("data")
-    if isinstance(data, Mapping) and role_of(value.get("type")):
+    if data is not None and isinstance(data, Mapping) and role_of(value.get("type")):
         return data, role_of(value.get("type"))
     if "_role" in value and "role" not in value:
         return {key.lstrip("_"): member for key, member in value.items()}, None  # Haystack before 2.12
     inner = value.get("message")
-    if depth > 0 and isinstance(inner, Mapping) and "content" not in value and "parts" not in value:
+    if (
+        inner is not None
+        and depth > 0
+        and isinstance(inner, Mapping)
+        and "content" not in value
+        and "parts" not in value
+    ):
         body, role = _body(inner, depth - 1)
         extra = value.get("tool_calls")
         return ({**body, "tool_calls": extra} if extra and not body.get("tool_calls") else body), role
@@ -94,7 +100,12 @@ def _read(body: Mapping[str, Any], role: Role | None, default: Role) -> tuple[Me
 
 def _content(body: Mapping[str, Any]) -> Any:
     content = first(body, "content", "contents", "blocks", "text", "body")
-    if isinstance(content, Mapping) and ("parts" in content or "content" in content) and "type" not in content:
+    if (
+        type(content) is not str
+        and isinstance(content, Mapping)
+        and ("parts" in content or "content" in content)
+        and "type" not in content
+    ):
         return first(content, "parts", "content")  # Gemini's Content, or a message within a message
     return content
 
@@ -131,7 +142,10 @@ def _reasoning(body: Mapping[str, Any]) -> list[Part]:
 
 def _extra_calls(body: Mapping[str, Any], parts: list[Part]) -> list[Part]:
     """Calls beside the content; those that the content already holds as blocks are the same calls."""
-    calls = decode(first(body, "tool_calls", "toolCalls"))
+    beside, old = first(body, "tool_calls", "toolCalls"), body.get("function_call")
+    if beside is None and old is None:
+        return []
+    calls = decode(beside)
     found: list[Part] = []
     known = [part for part in parts if isinstance(part, ToolCallPart)]
     for item in calls if isinstance(calls, list) else []:
@@ -140,7 +154,7 @@ def _extra_calls(body: Mapping[str, Any], parts: list[Part]) -> list[Part]:
             call = tool_call(inner if isinstance(inner, Mapping) else item)
             if not any(_same_call(call, other) for other in known):
                 found.append(call)
-    legacy = decode(body.get("function_call"))
+    legacy = decode(old)
     if isinstance(legacy, Mapping) and legacy.get("name") and not known and not found:
         found.append(tool_call(legacy))
     return found
@@ -163,12 +177,12 @@ def _built(role: Role, parts: tuple[Part, ...], name: str | None) -> tuple[Messa
 
 
 def _message(role: Role, parts: tuple[Part, ...], name: str | None) -> Message:
-    found: set[GapKind] = set()
+    found: list[GapKind] = []
     for part in parts:
         if isinstance(part, TextPart):
-            found.update(gaps_in(part.text))
+            found += gaps_in(part.text)
         elif isinstance(part, ToolResultPart) and isinstance(part.result, str):
-            found.update(gaps_in(part.result))
+            found += gaps_in(part.result)
         elif isinstance(part, ToolCallPart) and isinstance(part.arguments, str):
-            found.update(gaps_in(part.arguments))
-    return with_digest(Message(role=role, parts=parts, name=name, gaps=tuple(sorted(found))))
+            found += gaps_in(part.arguments)
+    return with_digest(Message(role=role, parts=parts, name=name, gaps=tuple(sorted(set(found))) if found else ()))
