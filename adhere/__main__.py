@@ -17,7 +17,7 @@ def main() -> None:
         check_provenance()
         from adhere.cli.app import app  # noqa: PLC0415 - after the check that the packages are ours
 
-        app()
+        app(prog_name="adhere")
     except UsageError as err:
         _fail(str(err), code=2)
     except AdhereError as err:

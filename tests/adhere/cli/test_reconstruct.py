@@ -28,7 +28,7 @@ def test_text_shows_turns_calls_and_answers(adhere: CommandLine) -> None:
 
     assert shown.code == 0
     assert 'issue_refund({"order_id":"B-2040","amount":24.9})' in shown.out
-    assert "turn 3" in shown.out
+    assert "  turn 2 · " in shown.out
 
 
 def test_files_stand_by_themselves(adhere: CommandLine) -> None:
