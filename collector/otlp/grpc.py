@@ -7,6 +7,7 @@ The size limit, gzip and HTTP/2's own protections are gRPC's.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -17,6 +18,7 @@ import structlog
 from collector.errors import MalformedRequestError, PermanentError, RetryableError
 from collector.otlp.access import BearerCheck, check_bind
 from collector.otlp.intake import Intake
+from collector.otlp.refusals import SlowRequestError
 from collector.otlp.rpc_status import status_protobuf
 from collector.otlp.settings import GrpcReceiverSettings, ReceiverLimits
 from collector.otlp.status import WireStatus, wire_status
@@ -97,11 +99,18 @@ class GrpcReceiver:
     ) -> None:
         self._bearer.check(_authorization(context))
         with self._intake.admission.admit() as ticket:
-            body = await anext(messages, None)
+            body = await self._message(messages)
             if body is None:
                 raise MalformedRequestError("The call ended without a request; send one message.")
             ticket.resize(len(body))
             await self._intake.take(signal, body, ticket=ticket, transport=TRANSPORT)
+
+    async def _message(self, messages: AsyncIterator[bytes]) -> bytes | None:
+        try:
+            async with asyncio.timeout(self.settings.message_timeout_s):
+                return await anext(messages, None)
+        except TimeoutError as err:
+            raise SlowRequestError("The request did not arrive in time; send it faster or in smaller batches.") from err
 
     async def _refuse(self, error: Exception, context: grpc.aio.ServicerContext[bytes, bytes]) -> None:
         status = wire_status(error)

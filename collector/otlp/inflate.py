@@ -15,6 +15,9 @@ from collector.errors import MalformedRequestError, RequestTooLargeError, Unsupp
 
 _GZIP_WBITS = 31
 _ZLIB_WBITS = 15
+_ZLIB_PIECE_BYTES = 256 << 10
+_MAX_MEMBERS = 4096
+"""A member of 16 KiB is the smallest that any compressor writes by itself; a million empty ones take minutes."""
 _ZSTD_WINDOW_BYTES = 32 << 20
 _ZSTD_CHUNK_BYTES = 1 << 20
 _ZSTD_END_TEXT = b"the end of the request"
@@ -54,20 +57,38 @@ def inflate(data: bytes, encoding: ContentEncoding, *, max_bytes: int) -> bytes:
 def _inflate_zlib(data: bytes, *, wbits: int, max_bytes: int) -> bytes:
     members: list[bytes] = []
     left = max_bytes
-    while data:
-        decompressor = isal_zlib.decompressobj(wbits=wbits)
-        try:
-            member = decompressor.decompress(data, left + 1)
-        except igzip_lib.IsalError as err:  # type: ignore[misc]  # The stubs say it is an instance.
-            raise _broken() from err
-        if len(member) > left:
-            raise _too_large(max_bytes)
-        if not decompressor.eof:
-            raise _broken()
+    view = memoryview(data)
+    while view:
+        if len(members) == _MAX_MEMBERS:
+            raise MalformedRequestError(
+                f"The request has more than {_MAX_MEMBERS} compressed members; send it as one member."
+            )
+        member, used = _inflate_member(view, wbits=wbits, left=left, max_bytes=max_bytes)
         members.append(member)
         left -= len(member)
-        data = decompressor.unused_data
+        view = view[used:]
     return members[0] if len(members) == 1 else b"".join(members)
+
+
+def _inflate_member(view: memoryview, *, wbits: int, left: int, max_bytes: int) -> tuple[bytes, int]:
+    """What one member holds, and its length. Fed in pieces, since the library copies all that follows a member."""
+    decompressor = isal_zlib.decompressobj(wbits=wbits)
+    chunks: list[bytes] = []
+    size = used = 0
+    while not decompressor.eof:
+        piece = view[used : used + _ZLIB_PIECE_BYTES]
+        if not piece:
+            raise _broken()
+        try:
+            chunk = decompressor.decompress(piece, left + 1 - size)
+        except igzip_lib.IsalError as err:  # type: ignore[misc]  # The stubs say it is an instance.
+            raise _broken() from err
+        size += len(chunk)
+        if size > left:
+            raise _too_large(max_bytes)
+        chunks.append(chunk)
+        used += len(piece) - len(decompressor.unconsumed_tail) - len(decompressor.unused_data)
+    return chunks[0] if len(chunks) == 1 else b"".join(chunks), used
 
 
 def _inflate_zstd(data: bytes, *, max_bytes: int) -> bytes:

@@ -131,6 +131,21 @@ async def test_a_cancelled_call_gives_everything_back():
     assert appender.records == []
 
 
+async def test_a_call_that_sends_nothing_gives_its_place_back():
+    limits, settings = ReceiverLimits(max_concurrent_requests=1), GrpcReceiverSettings(message_timeout_s=0.05)
+
+    async with (
+        grpc_receiver(CollectingAppender(), settings=settings, limits=limits) as receiver,
+        _channel(receiver) as channel,
+    ):
+        silent = channel.stream_unary(TRACES)()
+        code = await silent.code()
+        after = await channel.unary_unary(TRACES)(trace_request())
+
+    assert code is grpc.StatusCode.INVALID_ARGUMENT
+    assert after == b""
+
+
 async def test_an_unknown_method_is_unimplemented():
     async with grpc_receiver(CollectingAppender()) as receiver, _channel(receiver) as channel:
         error = await _refusal(channel, b"", method="/opentelemetry.proto.collector.trace.v1.TraceService/Other")

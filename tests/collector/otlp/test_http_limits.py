@@ -101,6 +101,19 @@ async def test_a_bomb_never_takes_more_than_the_limit(encoding, bomb):
     assert held == 0
 
 
+@pytest.mark.parametrize(
+    ("members", "status"), [(4096, 200), (200_000, 400)], ids=["as many as a compressor writes", "a crowd"]
+)
+async def test_members_of_a_gzip_body_are_bounded(members, status):
+    packed = gzip.compress(b"") * members
+
+    async with http_receiver(CollectingAppender()) as receiver:
+        answer = await post(receiver.port, "/v1/traces", packed, headers={"content-encoding": "gzip"})
+        after = await post(receiver.port, "/v1/traces", trace_request())
+
+    assert (answer.status, after.status) == (status, 200)
+
+
 async def test_a_wrong_token_with_a_big_body_is_refused_unread():
     body_bytes = 64 << 20
     settings = HttpReceiverSettings(bearer_token="secret")
