@@ -313,7 +313,7 @@ class Drafts:
 
     def _fill(self, turn: Draft, section: Section, node: Node, current: Draft) -> None:
         if turn.calls and not turn.is_unseen:
-            told = turn.items.texts[-1].text if turn.items.texts else turn.answer
+            told = next((item.text for item in reversed(turn.items.texts) if not item.asks), turn.answer)
             replayed = [m for m in section.messages if m.role is Role.ASSISTANT]
             said = "\n".join(p.text for m in replayed[-1:] for p in m.parts if isinstance(p, TextPart))
             if said and told and not contains(said, told) and not contains(told, said):

@@ -30,6 +30,7 @@ MARKERS = (b"ai.operationId", b"ai.model.", b"ai.toolCall.")
 _REQUESTS = {"ai.generateText", "ai.streamText", "ai.generateObject", "ai.streamObject", "ai.workflowAgent.stream"}
 _CALLS = {f"{name}.{step}" for name in _REQUESTS for step in ("doGenerate", "doStream")}
 _TEXT = ("ai.response.text", "ai.result.text", "ai.response.object", "ai.result.object")
+_NAMES = ("type", "toolCallId", "toolName")
 _CALLED = ("ai.response.toolCalls", "ai.result.toolCalls")
 
 
@@ -113,6 +114,8 @@ def _answer(attributes: Mapping[str, Any], decoder: MessageDecoder, *, is_last: 
     reasoning = as_str(attributes.get("ai.response.reasoning"))
     files, _ = decode_or_mend(attributes.get("ai.response.files"))
     asked = [{**call, "type": "tool-call"} for call in _objects(calls)]
+    if was_cut and asked:
+        asked[-1] = {key: asked[-1].get(key) for key in _NAMES}  # half of its arguments would pass for all
     content: list[Any] = [{"type": "reasoning", "text": reasoning}] if reasoning else []
     text = as_str(first(attributes, *_TEXT))
     content += [{"type": "text", "text": text}] if text else []
