@@ -163,7 +163,7 @@ def _message_list(raw: bytes) -> bytes | None:
     """The list, if it is one of messages; out of the list around it, which LangChain has for batches of one."""
     try:
         items = _items.decode(raw)
-        head = [orjson.loads(item) for item in items[:_LOOK_AT]]
+        head = [orjson.loads(bytes(item)) for item in items[:_LOOK_AT]]
     except (msgspec.DecodeError, ValueError, RecursionError):
         return None
     if len(items) == 1 and isinstance(head[0], list) and not is_pair(head[0]):
