@@ -8,6 +8,8 @@ does not repeat what was sent.
 from __future__ import annotations
 
 import asyncio
+import base64
+import contextlib
 import json
 import ssl
 from collections.abc import Collection, Mapping
@@ -79,7 +81,7 @@ class HttpApi:
         self._clock = clock
         self._timeout_s = timeout_s
         self._target_wait_s = target_wait_s
-        self._secrets = tuple(value for value in where.headers.values() if len(value) > 3)
+        self._secrets = tuple(secret for value in where.headers.values() for secret in _secrets_in(value))
         self._client = httpx2.AsyncClient(
             headers={"user-agent": "adhere", "accept": JSON_TYPE, "accept-encoding": "identity", **where.headers},
             verify=_ssl_context(where),
@@ -144,7 +146,9 @@ class HttpApi:
 
     def _failure(self, response: httpx2.Response, answer: bytes, *, sent: object) -> AdhereError:
         status = response.status_code
-        text = Echo(sent, secrets=self._secrets).masked(_said(answer))
+        text = Echo(sent, secrets=self._secrets).masked(
+            _said(answer, content_type=response.headers.get("content-type", ""))
+        )
         message = f"{self._who} answered {_phrase(status)}{f': {text}' if text else ''}."
         wait_s = retry_after_s(response.headers.get("retry-after"), now_ns=self._clock.now_ns())
         if 300 <= status < 400:
@@ -164,6 +168,16 @@ def segment(text: str) -> str:
     return quote(text, safe="") if text not in (".", "..") else "%2E" * len(text)
 
 
+def _secrets_in(header: str) -> list[str]:
+    """A header's value, and what stands in it where it is basic authentication."""
+    scheme, _, encoded = header.partition(" ")
+    found = [header]
+    if scheme.lower() == "basic":
+        with contextlib.suppress(ValueError):
+            found += base64.b64decode(encoded).decode().split(":", 1)
+    return [value for value in found if len(value) > 3]
+
+
 def _phrase(status: int) -> str:
     try:
         return f"{status} {HTTPStatus(status).phrase}"
@@ -171,12 +185,12 @@ def _phrase(status: int) -> str:
         return str(status)
 
 
-def _said(answer: bytes) -> str:
-    """The sentence in a JSON error; "" where there is none. Other text is not trusted."""
+def _said(answer: bytes, *, content_type: str) -> str:
+    """The sentence in a JSON error, or a plain text; "" where there is none, such as for a page of HTML."""
     try:
         found: object = json.loads(answer[: 64 << 10]) if answer else None
     except (ValueError, RecursionError):
-        return ""
+        found = answer[: 64 << 10].decode(errors="replace") if content_type.startswith("text/plain") else ""
     return printable(_sentence(found)).rstrip(".")
 
 

@@ -5,13 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Final
 
-from pydantic import Field, SecretStr
+from pydantic import AfterValidator, Field, SecretStr
 
 from exporters.exporter import Exporter
 from exporters.langfuse import LangfuseBackend
 from exporters.registry import ExporterContext, ExporterKind
 from exporters.scores.exporter import ScoreExporter
 from exporters.scores.options import ApiOptions, basic, open_api
+
+
+def _not_reserved(environment: str) -> str:
+    if environment.startswith("langfuse"):
+        raise ValueError("Langfuse keeps names that begin with `langfuse` to itself")
+    return environment
 
 
 class LangfuseOptions(ApiOptions):
@@ -21,7 +27,7 @@ class LangfuseOptions(ApiOptions):
     """The project's public key, pk-lf-…"""
     secret_key: SecretStr
     """The project's secret key, sk-lf-…"""
-    environment: Annotated[str, Field(pattern=r"^(?!langfuse)[a-z0-9_-]{1,40}$")] | None = None
+    environment: Annotated[str, Field(pattern=r"^[a-z0-9_-]{1,40}$"), AfterValidator(_not_reserved)] | None = None
     """Environment that the scores are filed under; Langfuse's default if not set."""
 
 
