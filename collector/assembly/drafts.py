@@ -97,7 +97,8 @@ class Drafts:
         if turn is None or not self._continues(turn, segment):
             if not segment.calls and segment.answer is None and segment.entry.kind is not OperationKind.AGENT:
                 return  # a step of a pipeline, not a turn
-            turn = Draft(user_text=segment.user_text)
+            is_known = is_cut(segment.entry.operation) and self._begins_as_known(segment.user_text)
+            turn = Draft(user_text=None if is_known else segment.user_text)
             self.turns.append(turn)
         self._add(turn, segment)
         for node in shown_calls(segment, self._replayed):
@@ -145,7 +146,8 @@ class Drafts:
         operation = node.operation
         sections = sections_of(operation.input, stop=self._filled)
         current = self.turns[-1] if self.turns else None
-        if is_cut(operation) and not asked_in(operation):
+        asked = asked_in(operation) if is_cut(operation) else sections
+        if is_cut(operation) and (not asked or self._begins_as_known(asked[-1].user_text)):
             return self._turn_of_cut(segment, own)
         if not sections:
             turn = self._turn_without_user(node, segment, own)
@@ -166,6 +168,11 @@ class Drafts:
             self._by_anchor[anchor] = turn
         self.turns.append(turn)
         return turn
+
+    def _begins_as_known(self, words: str | None) -> bool:
+        """What a cut left of the words may be the beginning of an earlier turn, whose history was sent."""
+        left = squash(words or "")
+        return any(squash(turn.user_text or "").startswith(left) for turn in self.turns)
 
     def _turn_of_cut(self, segment: Segment, own: Sequence[Draft]) -> Draft:
         """A call whose latest words were cut away: it goes on with its request, else with what is not answered yet."""
