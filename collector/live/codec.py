@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from collector.live.packing import pack, unpack
 from collector.model import Agent, GapKind, ToolDefinition
@@ -31,6 +31,8 @@ from collector.operation import (
     ToolResultPart,
     Usage,
 )
+
+ValueT = TypeVar("ValueT")
 
 FIELD_CODES = {
     "trace_id": 1,
@@ -97,7 +99,8 @@ class ContentWriter(Protocol):
 
 
 class ContentReader(Protocol):
-    def content(self, number: int) -> bytes: ...
+    def value(self, number: int, decode: Callable[[bytes], ValueT]) -> ValueT:
+        """A content that many fragments hold, decoded once for all of them, always in the same way."""
 
     def message(self, number: int) -> Message: ...
 
@@ -198,8 +201,8 @@ def _event_rows(events: Sequence[EventMessage], contents: ContentWriter) -> list
     ]
 
 
-def _definitions(numbers: int, contents: ContentReader) -> tuple[ToolDefinition, ...]:
-    return tuple(ToolDefinition(*fields) for fields in unpack(contents.content(numbers)))
+def _definitions(data: bytes) -> tuple[ToolDefinition, ...]:
+    return tuple([ToolDefinition(*fields) for fields in unpack(data)])
 
 
 _Encode = Callable[[Any, ContentWriter], Any]
@@ -228,9 +231,9 @@ _DECODERS: dict[str, _Decode] = {
         EventMessage(time_ns=time_ns, position=position, message=contents.message(number), is_output=is_output)
         for time_ns, position, number, is_output in rows
     ),
-    "resource": lambda number, contents: unpack(contents.content(number)),
-    "system_instructions": lambda number, contents: unpack(contents.content(number)),
-    "tool_definitions": _definitions,
+    "resource": lambda number, contents: contents.value(number, unpack),
+    "system_instructions": lambda number, contents: contents.value(number, unpack),
+    "tool_definitions": lambda number, contents: contents.value(number, _definitions),
 }
 
 _DECODED = {code: (name, _DECODERS.get(name)) for name, code in FIELD_CODES.items()}

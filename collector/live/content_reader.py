@@ -8,28 +8,35 @@ tool definitions are remembered longer, within a bound.
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from collector.live.bounded_cache import BoundedCache
 from collector.live.codec import decode_message
 from collector.operation import Chain, Message
 
+ValueT = TypeVar("ValueT")
+
 _ENTRY_BYTES = 150
 """What an entry takes beside its bytes, about."""
+_DECODED = 4
+"""How many times its bytes a decoded value takes, about."""
 
 
 class ContentReader:
     def __init__(self, database: sqlite3.Connection, *, cache_bytes: int) -> None:
         self._database = database
-        self._contents: BoundedCache[int, bytes] = BoundedCache(max_bytes=cache_bytes)
+        self._values: BoundedCache[int, Any] = BoundedCache(max_bytes=cache_bytes)
         self._messages: dict[int, Message] = {}
         self._chains: dict[int, Chain] = {}
 
-    def content(self, number: int) -> bytes:
-        data = self._contents.get(number)
-        if data is None:
+    def value(self, number: int, decode: Callable[[bytes], ValueT]) -> ValueT:
+        found: tuple[ValueT] | None = self._values.get(number)
+        if found is None:
             data = self._read(number)
-            self._contents.put(number, data, size=len(data) + _ENTRY_BYTES)
-        return data
+            found = (decode(data),)
+            self._values.put(number, found, size=_DECODED * len(data) + _ENTRY_BYTES)
+        return found[0]
 
     def message(self, number: int) -> Message:
         message = self._messages.get(number)
@@ -65,7 +72,7 @@ class ContentReader:
 
     def forget(self) -> None:
         self.end_look()
-        self._contents.clear()
+        self._values.clear()
 
     def _message(self, number: int, data: bytes) -> Message:
         message = self._messages[number] = decode_message(data)
