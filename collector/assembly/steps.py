@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from collector.assembly.drafts import Draft
 from collector.assembly.items import CallItem, HandoffItem, Item, Items, TextItem
 from collector.assembly.own_errors import own_error, with_own_error
-from collector.assembly.said import contains, is_human, same_text, tail_of
+from collector.assembly.said import contains, is_cut, is_human, same_text, tail_of
 from collector.assembly.segments import inner_segment
 from collector.assembly.tree import Node
 from collector.messages.reprs import is_printed_object
@@ -187,7 +187,7 @@ def _drop_unseen_calls(draft: Draft) -> None:
     """A call that no tool span and no later message knows, in a turn that was answered all the same: an output tool."""
     answered = draft.answer is not None or draft.has_answer
     knows_history = any(node.operation.input is not None for node in draft.calls)
-    if not answered or not knows_history or not draft.calls:
+    if not answered or not knows_history or any(is_cut(node.operation) for node in draft.calls):
         return
     last = draft.calls[-1].operation.span_id
     for item in draft.items.calls:
