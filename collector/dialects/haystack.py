@@ -19,7 +19,7 @@ from collector.messages.definitions import definitions_of
 from collector.messages.frame import span_frame
 from collector.messages.parts import unwrap_result
 from collector.messages.recorded import model_call_fields, wrapper_fields
-from collector.messages.reprs import decode_repr
+from collector.messages.reprs import Once, decode_repr
 from collector.messages.truncation import mend
 from collector.messages.values import as_bool, as_int, as_str, decode, first, object_or_text
 from collector.model import Agent, GapKind
@@ -104,10 +104,10 @@ def _tool_kind(attributes: Mapping[str, Any]) -> OperationKind:
 
 
 def _model_call(attributes: Mapping[str, Any], decoder: MessageDecoder) -> dict[str, Any]:
-    given, gaps = _value(
-        first(attributes, f"{_STEP}.llm.input", f"{_STEP}.input", f"{_COMPONENT}input"),
+    given, gaps = _value(first(attributes, f"{_STEP}.llm.input", f"{_STEP}.input", f"{_COMPONENT}input"), decoder.once)
+    returned, more = _value(
+        first(attributes, f"{_STEP}.llm.output", f"{_STEP}.llm_output", f"{_COMPONENT}output"), decoder.once
     )
-    returned, more = _value(first(attributes, f"{_STEP}.llm.output", f"{_STEP}.llm_output", f"{_COMPONENT}output"))
     fields = model_call_fields(given, returned, decoder)
     if fields["input"] is None:
         fields["input"] = _bare(given, decoder).chain
@@ -192,10 +192,10 @@ def _only_result(returned: object) -> Mapping[str, Any] | None:
 
 def _wrapper(attributes: Mapping[str, Any], decoder: MessageDecoder) -> dict[str, Any]:
     given, gaps = _value(
-        first(attributes, "haystack.agent.input", "haystack.pipeline.input_data", f"{_COMPONENT}input")
+        first(attributes, "haystack.agent.input", "haystack.pipeline.input_data", f"{_COMPONENT}input"), decoder.once
     )
     returned, more = _value(
-        first(attributes, "haystack.agent.output", "haystack.pipeline.output_data", f"{_COMPONENT}output")
+        first(attributes, "haystack.agent.output", "haystack.pipeline.output_data", f"{_COMPONENT}output"), decoder.once
     )
     is_pipeline = "haystack.pipeline.input_data" in attributes
     fields = wrapper_fields(None if is_pipeline else given, returned, decoder)
@@ -239,14 +239,14 @@ def _texts(inputs: Mapping[str, Any]) -> Iterator[str]:
             yield value.strip()
 
 
-def _value(value: object) -> tuple[Any, tuple[GapKind, ...]]:
+def _value(value: object, once: Once | None = None) -> tuple[Any, tuple[GapKind, ...]]:
     """An input or output: JSON text as it is, what Python printed as what it held; and what of it is lost."""
     text = value.strip() if isinstance(value, str) else ""
     if text[:1] not in ("{", "["):
         return (value if value != "" else None), ()
     if _is_json(text):
         return text, ()
-    printed = decode_repr(text)
+    printed = decode_repr(text, once=once)
     if printed is not None:
         return printed, ()
     mended = mend(text)

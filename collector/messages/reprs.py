@@ -4,12 +4,18 @@ A small parser of its own, since `ast.literal_eval` knows no `ChatMessage(role=.
 evaluated. A call becomes an object of its keyword arguments (private fields under their plain name), its name under
 "__class__"; an enum member `<Role.USER: 'user'>` becomes its value; any other `<...>` and bare names become texts.
 Bounded in length, depth and number of values; what does not parse to its end is None.
+
+A replayed history is printed whole with every call. With `once` (`MessageDecoder.once`) the objects in its list are
+only looked over for where they end, and each is parsed the first time it is seen.
 """
 
 from __future__ import annotations
 
 import re
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+Once: TypeAlias = Callable[[Callable[[object], Any], object], Any]
 
 MAX_LENGTH = 1_000_000
 MAX_DEPTH = 40
@@ -21,6 +27,8 @@ _SPACE = re.compile(r"\s*")
 _NAME = re.compile(r"[A-Za-z_][\w.]*")
 _NUMBER = re.compile(r"[+-]?(?:0x[0-9a-fA-F]+|(?:\d[\d_]*)?\.?\d+(?:[eE][+-]?\d+)?\.?)")
 _STRING = re.compile(r"""[rbuRBU]{0,2}('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")""", re.DOTALL)
+_CALLED = re.compile(r"[A-Za-z_][\w.]*\(")
+_EXTENT = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[()\[\]{}]""", re.DOTALL)
 _ENUM = re.compile(r"<[\w.]+: ")
 _BRACKET = re.compile(r"<|(?<!-)>")
 """Of `<function <lambda> at 0x7f>`; an arrow in a signature is none."""
@@ -42,15 +50,19 @@ def is_printed_object(text: str) -> bool:
     return _OBJECT.match(text) is not None
 
 
-def decode_repr(text: str) -> Any:
-    """The object or container that was printed; None where it is neither or does not parse."""
+def decode_repr(text: str, *, once: Once | None = None) -> Any:
+    """The object or container that was printed; None where it is neither or does not parse. Not to be changed."""
     if len(text) > MAX_LENGTH or not looks_like_repr(text):
         return None
     try:
-        value = _Parser(text).whole()
+        value = _Parser(text, once).whole()
     except (_UnreadableError, RecursionError):
         return None
     return value if isinstance(value, (dict, list)) else None
+
+
+def _object(text: object) -> Any:
+    return decode_repr(text) if isinstance(text, str) else None
 
 
 class _UnreadableError(ValueError):
@@ -58,8 +70,9 @@ class _UnreadableError(ValueError):
 
 
 class _Parser:
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, once: Once | None) -> None:
         self._text = text
+        self._once = once
         self._at = 0
         self._left = MAX_VALUES
 
@@ -125,7 +138,8 @@ class _Parser:
         items: list[Any] = []
         pairs: dict[str, Any] = {}
         while not self._take(closer):
-            value = self._value(depth - 1)
+            value = self._known() if opener == "[" and self._once is not None else None
+            value = self._value(depth - 1) if value is None else value
             if opener == "{" and self._take(":"):
                 pairs[str(value)] = self._value(depth - 1)
             else:
@@ -133,6 +147,24 @@ class _Parser:
             if not self._take(",") and self._peek() != closer:
                 raise _UnreadableError
         return pairs if opener == "{" and not items else items
+
+    def _known(self) -> Any:
+        """The object that begins here, as it was parsed before or is now; None where there is no object."""
+        self._skip()
+        called = _CALLED.match(self._text, self._at)
+        if called is None or self._once is None:
+            return None
+        still_open = 1
+        for token in _EXTENT.finditer(self._text, called.end()):
+            if token[0] in _CLOSERS:
+                still_open += 1
+            elif token[0] in ")]}":
+                still_open -= 1
+                if still_open == 0:
+                    found = self._once(_object, self._text[self._at : token.end()])
+                    self._at = self._at if found is None else token.end()
+                    return found
+        return None
 
     def _call(self, name: str, depth: int) -> Any:
         fields: dict[str, Any] = {CLASS: name.rpartition(".")[2]}
