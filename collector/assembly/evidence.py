@@ -7,15 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from hashlib import blake2b
-from typing import TypeVar
 
 from collector.messages.digests import extend
 from collector.messages.fold import says_anything
 from collector.messages.values import canonical
 from collector.operation import Chain, Message, Operation, OperationKind, Role, TextPart, ToolCallPart, ToolResultPart
 
-T = TypeVar("T")
-
+LINKING = frozenset({OperationKind.MODEL_CALL, OperationKind.AGENT, OperationKind.WORKFLOW})
+"""Operations that may hold what another one goes on from."""
 MAX_NEEDS = 64
 MIN_CALL_ID = 8
 """Shorter tool-call ids ("0", "call_1") are counters of one request, not ids."""
@@ -71,12 +70,17 @@ def pending_key(operation: Operation) -> bytes | None:
 
 
 def answering_key(operation: Operation) -> bytes | None:
-    messages = [message for message in operation.input or () if message.role is not Role.SYSTEM]
-    parts = [part for message in messages for part in message.parts]
-    ids = [part.call_id for part in parts if isinstance(part, ToolResultPart)]
-    if not ids or len(ids) != len(parts) or not all(call_id and call_id.startswith("call_") for call_id in ids):
-        return None
-    return _program_key(operation, len(ids))
+    """For an input that is nothing but results of such calls."""
+    count = 0
+    node = operation.input
+    while node is not None:
+        if node.message.role is not Role.SYSTEM:
+            for part in node.message.parts:
+                if not isinstance(part, ToolResultPart) or not (part.call_id or "").startswith("call_"):
+                    return None
+                count += 1
+        node = node.parent
+    return _program_key(operation, count) if count else None
 
 
 def _program_key(operation: Operation, count: int) -> bytes:
@@ -107,13 +111,6 @@ def asked_ids(output: Sequence[Message]) -> Iterator[str]:
 
 def is_id(call_id: str | None) -> bool:
     return call_id is not None and len(call_id) >= MIN_CALL_ID
-
-
-def recent(items: Iterator[T]) -> Iterator[T]:
-    for count, item in enumerate(items):
-        if count >= MAX_NEEDS:
-            return
-        yield item
 
 
 def key_of(service: str | None, kind: bytes, value: str | bytes) -> bytes:

@@ -12,12 +12,7 @@ A conversation id is never overruled: traces with different ids stay apart, a tr
 A list that is known is continued once. A second continuation is another user's whose conversation began with the same
 words (then either assignment gives the same text), or a retry: the same input again after a failure.
 
-For live state: `link_keys(operations_of_a_trace)` says what to index. Two traces can only belong together if they
-share a key: index every trace under all of `keys.provides` and `keys.needs`; when a trace arrives or grows, look up
-its `needs` among what others provide and its `provides` among what others need (its own longest list first), close
-over what was found, and run `link` on the operations of those traces. `needs` holds at most `MAX_NEEDS` lists, the
-longest, so a conversation's index stays linear in its length. Traces that share no key need never be looked at
-together.
+What live state must index so as to find the traces that may belong together is `collector.assembly.link_keys`.
 """
 
 from __future__ import annotations
@@ -27,15 +22,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from collector.assembly.evidence import (
+    LINKING,
     answered_ids,
     answering_key,
     asked_ids,
     fits,
     is_id,
     is_open,
-    key_of,
     pending_key,
-    recent,
     replies_in,
     whole_of,
 )
@@ -43,17 +37,6 @@ from collector.assembly.merge import settle
 from collector.assembly.units import Unit, response_ids_of, units_of
 from collector.messages.fold import says_anything
 from collector.operation import Chain, Operation, OperationKind
-
-_LINKING = frozenset({OperationKind.MODEL_CALL, OperationKind.AGENT, OperationKind.WORKFLOW})
-
-
-@dataclass(frozen=True, slots=True)
-class LinkKeys:
-    """What a trace can be found by, and what it looks for; 16 bytes each, the service is in them."""
-
-    conversation_ids: frozenset[str]
-    provides: frozenset[bytes]
-    needs: tuple[bytes, ...]
 
 
 def link(operations: Iterable[Operation]) -> list[tuple[Operation, ...]]:
@@ -65,61 +48,6 @@ def link(operations: Iterable[Operation]) -> list[tuple[Operation, ...]]:
     _by_response_id(groups)
     _by_messages(groups)
     return [tuple(op for unit in members for op in unit.operations) for members in groups.members()]
-
-
-def link_keys(operations: Iterable[Operation]) -> LinkKeys:
-    """See the head of this module."""
-    ids: set[str] = set()
-    provides: set[bytes] = set()
-    needs: dict[bytes, None] = {}
-    for operation in map(settle, operations):
-        if operation.conversation_id is not None:
-            ids.add(operation.conversation_id)
-        provides.update(_provided(operation))
-        needs.update(dict.fromkeys(_needed(operation)))
-    return LinkKeys(conversation_ids=frozenset(ids), provides=frozenset(provides), needs=tuple(needs))
-
-
-def _provided(operation: Operation) -> Iterator[bytes]:
-    service = operation.service
-    for identity in (operation.conversation_id, operation.response_id):
-        if identity:
-            yield key_of(service, b"id", identity)
-    if operation.kind not in _LINKING:
-        return
-    for call_id in asked_ids(operation.output):
-        yield key_of(service, b"call", call_id)
-    whole = whole_of(operation)
-    if whole is not None:
-        yield key_of(service, b"list", whole.digest)
-    if is_open(operation) and operation.input is not None:
-        yield key_of(service, b"open", operation.input.digest)
-    pending = pending_key(operation)
-    if pending is not None:
-        yield pending
-
-
-def _needed(operation: Operation) -> Iterator[bytes]:
-    service = operation.service
-    for identity in (operation.conversation_id, operation.response_id, operation.previous_response_id):
-        if identity:
-            yield key_of(service, b"id", identity)
-    if operation.kind is OperationKind.TOOL and is_id(operation.call_id):
-        yield key_of(service, b"call", operation.call_id or "")
-    if operation.kind not in _LINKING:
-        return
-    whole = whole_of(operation)
-    if whole is not None:
-        yield key_of(service, b"list", whole.digest)  # the same call, seen by a second instrumentation
-    answering = answering_key(operation)
-    if answering is not None:
-        yield answering
-    for call_id in recent(answered_ids(operation.input)):
-        yield key_of(service, b"call", call_id)
-    for node in recent(replies_in(operation.input)):
-        yield key_of(service, b"list", node.digest)
-        if node.parent is not None:
-            yield key_of(service, b"open", node.parent.digest)
 
 
 class _Groups:
@@ -208,7 +136,7 @@ class _Known:
 def _by_messages(groups: _Groups) -> None:
     """Calls in order of time: each looks for the one it goes on from among those that began before it."""
     known = _Known(defaultdict(list), defaultdict(list), defaultdict(list), defaultdict(list), {})
-    every = [(i, op) for i, op in _operations(groups.units) if op.kind in _LINKING or op.kind is OperationKind.TOOL]
+    every = [(i, op) for i, op in _operations(groups.units) if op.kind in LINKING or op.kind is OperationKind.TOOL]
     every.sort(key=lambda item: (item[1].start_ns, item[1].end_ns, item[1].trace_id, item[1].span_id))
     for index, operation in every:
         if operation.kind is OperationKind.TOOL:

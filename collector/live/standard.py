@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 from collector.assembly.assemble import assemble
-from collector.assembly.evidence import key_of
-from collector.assembly.link import link, link_keys
+from collector.assembly.link import link
+from collector.assembly.link_keys import link_keys
 from collector.assembly.merge import merge
 from collector.dialects.registry import Known, known_to, markers, read_log, read_span
 from collector.dialects.sniffing import SniffMemory
@@ -40,11 +40,10 @@ class StandardReconstruction:
     def keys(self, fragments: Sequence[Operation]) -> TraceKeys:
         merged = _merged(fragments)
         every = link_keys(merged)
-        ids = frozenset(_ids(merged))
         return TraceKeys(
-            ids=ids,
-            provides=every.provides - ids,
-            needs=frozenset(every.needs) - ids,
+            ids=every.ids,
+            provides=every.provides - every.ids,
+            needs=frozenset(every.needs) - every.ids,
             is_named=len(every.conversation_ids) == 1,
         )
 
@@ -57,11 +56,3 @@ def _merged(fragments: Sequence[Operation]) -> list[Operation]:
     for fragment in fragments:
         by_span.setdefault((fragment.trace_id, fragment.span_id), []).append(fragment)
     return [parts[0] if len(parts) == 1 else merge(parts) for parts in by_span.values()]
-
-
-def _ids(operations: Sequence[Operation]) -> Iterator[bytes]:
-    """The keys among `link_keys` that join whoever shares them."""
-    for op in operations:
-        for identity in (op.conversation_id, op.response_id, op.previous_response_id):
-            if identity:
-                yield key_of(op.service, b"id", identity)

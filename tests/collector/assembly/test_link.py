@@ -5,7 +5,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from collector.assembly.link import link, link_keys
+from collector.assembly.link import link
+from collector.assembly.link_keys import link_keys
 from collector.assembly.merge import settle
 from collector.model import Conversation, ConversationIdSource
 from collector.operation import Operation

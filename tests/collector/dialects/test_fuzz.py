@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from collector.assembly.link import link_keys
+from collector.assembly.link_keys import link_keys
 from collector.assembly.render import to_json, to_text
 from collector.telemetry.decode import decode_logs, decode_traces
 from collector.telemetry.jsonl import read_jsonl
