@@ -8,8 +8,7 @@ The size limit, gzip and HTTP/2's own protections are gRPC's.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import grpc
 import grpc.aio
@@ -24,6 +23,9 @@ from collector.otlp.settings import GrpcReceiverSettings, ReceiverLimits
 from collector.otlp.status import WireStatus, wire_status
 from collector.otlp.tls import grpc_credentials
 from collector.telemetry.records import Signal
+
+if TYPE_CHECKING:
+    _Context: TypeAlias = grpc.aio.ServicerContext[bytes, bytes]
 
 log = structlog.get_logger(__name__)
 
@@ -46,6 +48,7 @@ class GrpcReceiver:
         self._server: grpc.aio.Server | None = None
         self._is_stopped = False
         self._port = settings.port
+        self._reading = asyncio.Semaphore(settings.max_reading)
 
     @property
     def port(self) -> int:
@@ -80,42 +83,46 @@ class GrpcReceiver:
         log.info("receiver stopped", transport=TRANSPORT)
 
     def _method(self, signal: Signal) -> Any:
-        async def export(messages: AsyncIterator[bytes], context: grpc.aio.ServicerContext[bytes, bytes]) -> bytes:
-            try:
-                await self._export(signal, messages, context)
-            except (PermanentError, RetryableError) as err:
-                await self._refuse(err, context)
-            except grpc.RpcError:
-                raise
-            except Exception as err:  # A supervision point: one request that fails must not stop the service.
-                log.exception("request failed", transport=TRANSPORT)
-                await self._refuse(err, context)
+        async def export(_messages: object, context: _Context) -> bytes:
+            status = await self._taken(signal, context)
+            if status is not None:
+                # Outside of the except: the abort would hold the error, its frames, and so the message.
+                self._intake.metrics.count_refused(TRANSPORT, status)
+                await context.abort(status.grpc_code, status.message, trailing_metadata=_details(status))
             return _SUCCESS
 
         return export
 
-    async def _export(
-        self, signal: Signal, messages: AsyncIterator[bytes], context: grpc.aio.ServicerContext[bytes, bytes]
-    ) -> None:
-        self._bearer.check(_authorization(context))
-        with self._intake.admission.admit() as ticket:
-            body = await self._message(messages)
-            if body is None:
-                raise MalformedRequestError("The call ended without a request; send one message.")
-            ticket.resize(len(body))
-            await self._intake.take(signal, body, ticket=ticket, transport=TRANSPORT)
-
-    async def _message(self, messages: AsyncIterator[bytes]) -> bytes | None:
+    async def _taken(self, signal: Signal, context: _Context) -> WireStatus | None:
+        """None once the request is kept, else why it is refused."""
         try:
-            async with asyncio.timeout(self.settings.message_timeout_s):
-                return await anext(messages, None)
+            self._bearer.check(_authorization(context))
+            with self._intake.admission.admit() as ticket:
+                body = await self._message(context)
+                ticket.resize(len(body))
+                await self._intake.take(signal, body, ticket=ticket, transport=TRANSPORT)
+        except (PermanentError, RetryableError) as err:
+            return wire_status(err)
+        except grpc.RpcError:
+            raise
+        except Exception as err:  # A supervision point: one request that fails must not stop the service.
+            log.exception("request failed", transport=TRANSPORT)
+            return wire_status(err)
+        return None
+
+    async def _message(self, context: _Context) -> bytes:
+        """Whoever waits for a place sends nothing yet, and is bounded by the places for requests.
+
+        Read from the context, since the iterator of messages would hold the last one as long as it lives.
+        """
+        try:
+            async with self._reading, asyncio.timeout(self.settings.message_timeout_s):
+                message: Any = await context.read()
         except TimeoutError as err:
             raise SlowRequestError("The request did not arrive in time; send it faster or in smaller batches.") from err
-
-    async def _refuse(self, error: Exception, context: grpc.aio.ServicerContext[bytes, bytes]) -> None:
-        status = wire_status(error)
-        self._intake.metrics.count_refused(TRANSPORT, status)
-        await context.abort(status.grpc_code, status.message, trailing_metadata=_details(status))
+        if message is grpc.aio.EOF:
+            raise MalformedRequestError("The call ended without a request; send one message.")
+        return cast("bytes", message)
 
 
 def _details(status: WireStatus) -> tuple[tuple[str, bytes], ...]:
@@ -123,7 +130,7 @@ def _details(status: WireStatus) -> tuple[tuple[str, bytes], ...]:
     return () if status.retry_delay_s is None else (("grpc-status-details-bin", status_protobuf(status)),)
 
 
-def _authorization(context: grpc.aio.ServicerContext[bytes, bytes]) -> bytes | None:
+def _authorization(context: _Context) -> bytes | None:
     for key, value in context.invocation_metadata() or ():
         if key == "authorization":
             return value.encode() if isinstance(value, str) else value

@@ -63,8 +63,10 @@ class GrpcReceiverSettings(_ReceiverSettings):
     """0 takes a free one."""
     max_metadata_bytes: int = 32 << 10
     max_streams_per_connection: int = 128
+    max_reading: int = 16
+    """Messages that arrive at one time: the library keeps each in full before its size is known to us."""
     message_timeout_s: float = 60.0
-    """From the beginning of a call to the end of its message: a call without one holds a place."""
+    """For one message to arrive: a call that sends none holds a place."""
     idle_timeout_s: float = 3600.0
     keepalive_s: float = 120.0
     """How often a silent connection is asked whether it still lives."""

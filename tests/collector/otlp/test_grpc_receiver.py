@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import tracemalloc
 
 import grpc
 import pytest
@@ -144,6 +146,45 @@ async def test_a_call_that_sends_nothing_gives_its_place_back():
 
     assert code is grpc.StatusCode.INVALID_ARGUMENT
     assert after == b""
+
+
+async def test_messages_that_arrive_at_one_time_are_bounded_and_the_next_waits_for_its_turn():
+    settings = GrpcReceiverSettings(max_reading=1, message_timeout_s=0.2)
+
+    async with grpc_receiver(CollectingAppender(), settings=settings) as receiver, _channel(receiver) as channel:
+        silent = [channel.stream_unary(TRACES)() for _ in range(3)]
+        after = await channel.unary_unary(TRACES)(trace_request())
+        codes = [await call.code() for call in silent]
+
+    assert after == b""
+    assert codes == [grpc.StatusCode.INVALID_ARGUMENT] * 3
+
+
+@pytest.mark.parametrize("is_refused", [False, True], ids=["taken", "refused"])
+async def test_a_message_is_given_back_behind_its_answer(is_refused):
+    """Without a collection of cycles: big messages would wait for it long."""
+    size = 4 << 20
+    body = trace_request(padding=size)
+    limits = ReceiverLimits(max_in_flight_bytes=size // 2 if is_refused else 2 * size)
+
+    appender = CollectingAppender()
+
+    async with grpc_receiver(appender, limits=limits) as receiver, _channel(receiver) as channel:
+        gc.collect()
+        gc.disable()
+        tracemalloc.start()
+        try:
+            for _ in range(8):
+                call = channel.unary_unary(TRACES)(body)
+                code = await call.code()
+                appender.records.clear()
+            held, _ = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+            gc.enable()
+
+    assert (code is grpc.StatusCode.OK) is not is_refused
+    assert held < 3 * size
 
 
 async def test_an_unknown_method_is_unimplemented():
