@@ -27,6 +27,7 @@ from collector.operation import Message, Role
 _LISTS = (
     "messages", "input", "contents", "chat_history", "history", "inputs", "prompt", "output", "outputs", "replies",
 )  # fmt: skip
+_HOLDERS = {*_LISTS, "choices", "candidates", "generations", "message", "content", "parts"}
 _CALL_KEYS = {"args", "kwargs"}
 _LOOK_AT = 4
 """So many items of a list tell whether it is one of messages."""
@@ -64,7 +65,7 @@ def read_request(value: object, decoder: MessageDecoder, *, default: Role = Role
     items = request_items(whole) or (request_items(_without_rest(whole)) if was_cut else None)
     decoded = decoder.read_items(_without_system(items, whole), default=default) if items else Decoded()
     rest = whole if isinstance(whole, Mapping) else {}
-    return Body(_marked(decoded, decoder) if was_cut else decoded, _system(rest), rest)
+    return Body(_marked(decoded, whole, decoder) if was_cut else decoded, _system(rest), rest)
 
 
 def read_response(value: object, decoder: MessageDecoder) -> Body:
@@ -79,7 +80,8 @@ def read_response(value: object, decoder: MessageDecoder) -> Body:
     whole, was_cut = decode_or_mend(text)
     items = response_items(whole) or (response_items(_without_rest(whole)) if was_cut else answer_in_pieces(whole))
     decoded = decoder.read_items(items, default=Role.ASSISTANT) if items else Decoded()
-    return Body(_marked(decoded, decoder) if was_cut else decoded, None, whole if isinstance(whole, Mapping) else {})
+    rest = whole if isinstance(whole, Mapping) else {}
+    return Body(_marked(decoded, whole, decoder) if was_cut else decoded, None, rest)
 
 
 def response_id_of(rest: Mapping[str, Any]) -> str | None:
@@ -195,12 +197,23 @@ def _system(rest: Mapping[str, Any]) -> str | None:
     return system_of(rest) if rest else None
 
 
-def _marked(decoded: Decoded, decoder: MessageDecoder) -> Decoded:
-    """What was cut is the last message that is there."""
-    if decoded.chain is None:
-        return Decoded(gaps=(GapKind.TRUNCATED,))
+def _marked(decoded: Decoded, whole: object, decoder: MessageDecoder) -> Decoded:
+    """What was cut is the last message that is there, unless the cut fell into something after the list."""
+    if decoded.chain is None or not _cut_is_in_list(whole):
+        return Decoded(decoded.chain, (GapKind.TRUNCATED,))
     before = decoded.chain.parent.messages() if decoded.chain.parent is not None else ()
     return Decoded(decoder.chain_of([*before, unfinished(decoded.chain.message)]))
+
+
+def _cut_is_in_list(whole: object) -> bool:
+    while isinstance(whole, Mapping) and whole:
+        last = next(reversed(whole))
+        if last in _HOLDERS:
+            return True
+        if any(key in _HOLDERS for key in whole):
+            return False
+        whole = whole[last]
+    return True
 
 
 def _loads(raw: bytes) -> Any:
