@@ -8,7 +8,7 @@ is added later reads as absent from older fragments.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any, Protocol, TypeVar
@@ -93,7 +93,10 @@ _PART_CODES = {part: (code, getter) for code, (part, getter) in enumerate(_PARTS
 class ContentWriter(Protocol):
     """Stores what repeats; equal content has equal numbers."""
 
-    def content(self, data: bytes) -> int: ...
+    def message(self, message: Message) -> int: ...
+
+    def shared(self, value: object, encode: Callable[[Any], bytes]) -> int:
+        """The content that `encode` makes of a value that many operations share, always in the same way."""
 
     def chain(self, chain: Chain) -> int: ...
 
@@ -144,9 +147,10 @@ def encode_fragment(operation: Operation, contents: ContentWriter) -> tuple[byte
     """The fragment's bytes: equal for equal operations, so a span that is sent again gives the same ones."""
     values: list[Any] = []
     held: list[Any] = []
-    for value, (code, default, encode) in zip(_GET_FIELDS(operation), _FIELDS, strict=True):
-        # Absent values are shared constants, so identity tells nearly all of them.
-        if value is default or (not value and value == default):
+    # Absent values are shared constants, so identity tells nearly all of them.
+    present = [field for field in zip(_FIELDS, _GET_FIELDS(operation), strict=True) if field[1] is not field[0][1]]
+    for (code, default, encode), value in present:
+        if not value and value == default:
             continue
         if encode is None:
             values += (code, value)
@@ -191,14 +195,19 @@ def _pairs(values: list[Any]) -> Iterator[tuple[int, Any]]:
 
 
 def _message_numbers(messages: Sequence[Message], contents: ContentWriter) -> list[int]:
-    return [contents.content(encode_message(message)) for message in messages]
+    return [contents.message(message) for message in messages]
 
 
 def _event_rows(events: Sequence[EventMessage], contents: ContentWriter) -> list[list[Any]]:
-    return [
-        [event.time_ns, event.position, contents.content(encode_message(event.message)), event.is_output]
-        for event in events
-    ]
+    return [[event.time_ns, event.position, contents.message(event.message), event.is_output] for event in events]
+
+
+def _pack_mapping(mapping: Mapping[str, Any]) -> bytes:
+    return pack(dict(mapping))
+
+
+def _pack_definitions(tools: Sequence[ToolDefinition]) -> bytes:
+    return pack([[tool.name, tool.description, tool.parameters] for tool in tools])
 
 
 def _definitions(data: bytes) -> tuple[ToolDefinition, ...]:
@@ -214,11 +223,9 @@ _ENCODERS: dict[str, _Encode] = {
     "input": lambda chain, contents: contents.chain(chain),
     "output": _message_numbers,
     "events": _event_rows,
-    "resource": lambda resource, contents: contents.content(pack(dict(resource))),
-    "system_instructions": lambda text, contents: contents.content(pack(text)),
-    "tool_definitions": lambda tools, contents: contents.content(
-        pack([[tool.name, tool.description, tool.parameters] for tool in tools])
-    ),
+    "resource": lambda resource, contents: contents.shared(resource, _pack_mapping),
+    "system_instructions": lambda text, contents: contents.shared(text, pack),
+    "tool_definitions": lambda tools, contents: contents.shared(tools, _pack_definitions),
 }
 _DECODERS: dict[str, _Decode] = {
     "kind": lambda value, _: OperationKind(value),

@@ -13,14 +13,17 @@ from __future__ import annotations
 import hashlib
 import sqlite3
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from collector.live.bounded_cache import BoundedCache
 from collector.live.codec import References, encode_message, references_of
-from collector.operation import Chain
+from collector.operation import Chain, Message
 
 _DIGEST_BYTES = 16
+_NODE_BYTES = 1000
+"""A list's last message and its node, about; the messages are shared with the decoder."""
 _ENTRY_BYTES = 200
 """What a cache entry takes beside its content, about."""
 
@@ -41,7 +44,9 @@ class Contents:
         self._database = database
         self._numbers: BoundedCache[bytes, int] = BoundedCache(max_bytes=cache_bytes // 4)
         self._edges: BoundedCache[tuple[int, int], int] = BoundedCache(max_bytes=cache_bytes // 4)
-        self._chains: BoundedCache[int, _KnownChain] = BoundedCache(max_bytes=cache_bytes // 2)
+        self._chains: BoundedCache[int, _KnownChain] = BoundedCache(max_bytes=cache_bytes // 4)
+        # By identity: whoever reads telemetry gives equal things as one object.
+        self._objects: BoundedCache[int, tuple[object, int]] = BoundedCache(max_bytes=cache_bytes // 4)
         # Found here until they are in the database, whatever the caches forget.
         self._new_contents: dict[bytes, tuple[int, bytes]] = {}
         self._new_nodes: dict[tuple[int, int], tuple[int, Chain]] = {}
@@ -51,6 +56,18 @@ class Contents:
         self._next_node = self._first_new_node = self._next("node")
         self.new_bytes = 0
         """Bytes of new content since the start, for accounts of who brought how much."""
+
+    def message(self, message: Message) -> int:
+        return self.shared(message, encode_message)
+
+    def shared(self, value: object, encode: Callable[[Any], bytes]) -> int:
+        known = self._objects.get(id(value))
+        if known is not None and known[0] is value:
+            return known[1]
+        data = encode(value)
+        number = self.content(data)
+        self._objects.put(id(value), (value, number), size=2 * len(data) + _ENTRY_BYTES)
+        return number
 
     def content(self, data: bytes) -> int:
         digest = hashlib.blake2b(data, digest_size=_DIGEST_BYTES).digest()
@@ -75,9 +92,8 @@ class Contents:
         if not unknown:
             return number
         for longer in reversed(unknown):
-            data = encode_message(longer.message)
-            number = self._node(number, self.content(data), longer)
-            size += len(data) + _ENTRY_BYTES
+            number = self._node(number, self.message(longer.message), longer)
+            size += _NODE_BYTES
         if node is not None:
             # The longer list holds the shorter one in memory, so it takes over its place and its bytes.
             self._chains.discard(id(node))
@@ -112,6 +128,7 @@ class Contents:
         self.forget()
 
     def forget(self) -> None:
+        self._objects.clear()
         self._numbers.clear()
         self._edges.clear()
         self._chains.clear()
