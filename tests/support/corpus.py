@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -10,6 +11,8 @@ from typing import Any
 import pytest
 
 SHARED = Path(__file__).resolve().parents[3] / "shared"
+THOROUGH = os.environ.get("ADHERE_THOROUGH") == "1"
+"""Set by continuous integration: every capture, where a person's run takes a sample."""
 
 
 def captures(*globs: str) -> list[Path]:
@@ -25,6 +28,11 @@ def params(*globs: str) -> list[Any]:
         reason = "The folder of real captures is not beside the checkout."
         return [pytest.param(None, id="no-corpus", marks=[pytest.mark.corpus, pytest.mark.skip(reason=reason)])]
     return [pytest.param(path, id=f"{path.parent.name}/{path.name}", marks=pytest.mark.corpus) for path in known]
+
+
+def sampled(*globs: str, every: int) -> list[Any]:
+    """Every so many captures; all of them in a thorough run."""
+    return params(*globs)[:: 1 if THOROUGH else every]
 
 
 def scorer() -> ModuleType:

@@ -12,14 +12,20 @@ from collector.assembly.render import to_json, to_text
 from collector.telemetry.jsonl import read_jsonl
 from tests.support.corpus import params, scorer
 
-GLOBS = ("semconv_manual*", "openai_v2*", "genai_openai*", "openinference_openai*", "openllmetry_openai*")
+REPLACED_ERROR = {"results"}
+"""The SDK put a sentence of its own in the place of the tool's error before anything was recorded."""
 UNKNOWABLE = {
-    "openllmetry_openai_events/streaming_chat": {"output"},
     # The event with a streamed answer carries neither trace nor span id; the last answer is a named gap.
+    "openllmetry_openai_events/streaming_chat": {"output"},
+    "openai_agents_genai/parallel_tools": REPLACED_ERROR,
+    "openai_agents_genai_chat/parallel_tools": REPLACED_ERROR,
+    "openai_agents_openinference/parallel_tools": REPLACED_ERROR,
+    "openai_agents_openinference_session/parallel_tools": REPLACED_ERROR,
+    "openai_agents_traceloop/parallel_tools": REPLACED_ERROR,
 }
 
 
-@pytest.mark.parametrize("capture", params(*GLOBS))
+@pytest.mark.parametrize("capture", params("*"))
 def test_conversations_are_rebuilt_exactly(capture: Path) -> None:
     score = scorer()
     truth = json.loads((capture / "expected.json").read_text())
@@ -32,5 +38,5 @@ def test_conversations_are_rebuilt_exactly(capture: Path) -> None:
     wrong = {name for name, holds in found.items() if holds is False}
     assert wrong == UNKNOWABLE.get(f"{capture.parent.name}/{capture.name}", set())
     assert all(to_text(conversation) for conversation in conversations)
-    if wrong:
+    if "output" in wrong:
         assert any(turn["gaps"] for conversation in answer for turn in conversation["turns"])

@@ -6,47 +6,19 @@ import random
 from pathlib import Path
 
 import pytest
-from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
-from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from collector.assembly.reconstruct import reconstruct
 from collector.telemetry.jsonl import read_jsonl
 from collector.telemetry.records import Signal
 from tests.collector.live.test_orders import last_words
 from tests.support.live_state import LiveHarness
+from tests.support.recut import single_items
 
 CORPUS = Path(__file__).parents[4] / "shared" / "corpus"
 pytestmark = [
     pytest.mark.corpus,
     pytest.mark.skipif(not CORPUS.is_dir(), reason="needs the folder of real captures beside the checkout"),
 ]
-
-Request = tuple[Signal, bytes]
-
-
-def single_items(requests: list[Request]) -> list[Request]:
-    """Every span and log record in a request of its own."""
-    found: list[Request] = []
-    for signal, body in requests:
-        if signal is Signal.TRACES:
-            whole = ExportTraceServiceRequest.FromString(body)
-            for group in whole.resource_spans:
-                for scope in group.scope_spans:
-                    for span in scope.spans:
-                        one = ExportTraceServiceRequest()
-                        target = one.resource_spans.add(resource=group.resource)
-                        target.scope_spans.add(scope=scope.scope).spans.append(span)
-                        found.append((signal, one.SerializeToString()))
-        elif signal is Signal.LOGS:
-            logs = ExportLogsServiceRequest.FromString(body)
-            for log_group in logs.resource_logs:
-                for log_scope in log_group.scope_logs:
-                    for record in log_scope.log_records:
-                        one_log = ExportLogsServiceRequest()
-                        log_target = one_log.resource_logs.add(resource=log_group.resource)
-                        log_target.scope_logs.add(scope=log_scope.scope).log_records.append(record)
-                        found.append((signal, one_log.SerializeToString()))
-    return found
 
 
 def captures() -> list[Path]:
