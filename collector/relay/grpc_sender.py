@@ -18,8 +18,9 @@ import grpc.aio
 from collector.clock import Clock
 from collector.errors import PermanentError
 from collector.relay.destination import GRPC_PORT, Destination, DestinationError
+from collector.relay.echo import without_echo
 from collector.relay.partial_success import OnRejected, PartialSuccessLog
-from collector.relay.refusal import grpc_error, retry_info_s
+from collector.relay.refusal import grpc_error, printable, retry_info_s
 from collector.telemetry.records import Signal
 
 MAX_RESPONSE_BYTES = 4 << 20
@@ -37,7 +38,8 @@ class GrpcSender:
     def __init__(self, destination: Destination, *, clock: Clock, on_rejected: OnRejected) -> None:
         self._name = destination.name
         self._timeout_s = destination.timeout_s
-        self._partial = PartialSuccessLog(destination.name, clock=clock, on_rejected=on_rejected)
+        self._secrets = tuple(destination.headers.values())
+        self._partial = PartialSuccessLog(destination, clock=clock, on_rejected=on_rejected)
         self._metadata: Sequence[tuple[str, str | bytes]] = tuple(
             (name, value.encode() if name.endswith("-bin") else value) for name, value in destination.headers.items()
         )
@@ -60,10 +62,10 @@ class GrpcSender:
             raise grpc_error(
                 err.code(),
                 server=f"The destination {self._name}",
-                text=err.details() or "",
+                text=without_echo(printable(err.details() or ""), sent=body, secrets=self._secrets),
                 retry_after_s=retry_info_s(details if isinstance(details, bytes) else None),
             ) from err
-        self._partial.note(signal, response)
+        self._partial.note(signal, response, sent=body)
 
     async def close(self) -> None:
         """Cuts calls that are under way; safe twice."""

@@ -17,8 +17,9 @@ from isal import igzip
 from collector.clock import Clock
 from collector.errors import PermanentError, RetryableError
 from collector.relay.destination import Compression, Destination, DestinationError
+from collector.relay.echo import without_echo
 from collector.relay.partial_success import OnRejected, PartialSuccessLog
-from collector.relay.refusal import http_error, retry_after_s, status_text
+from collector.relay.refusal import http_error, printable, retry_after_s, status_text
 from collector.telemetry.records import Signal
 
 MAX_RESPONSE_BYTES = 4 << 20
@@ -37,7 +38,8 @@ class HttpSender:
         self._compression = destination.compression
         self._urls = {signal: destination.url(signal) for signal in destination.signals}
         self._clock = clock
-        self._partial = PartialSuccessLog(destination.name, clock=clock, on_rejected=on_rejected)
+        self._secrets = tuple(destination.headers.values())
+        self._partial = PartialSuccessLog(destination, clock=clock, on_rejected=on_rejected)
         headers = {"user-agent": "adhere", **destination.headers, "content-type": _PROTOBUF}
         # The answer is read raw, so that its size on the wire is its size in memory.
         headers["accept-encoding"] = "identity"
@@ -71,12 +73,12 @@ class HttpSender:
         content_type = response.headers.get("content-type", "").partition(";")[0].strip().lower()
         if response.is_success:
             if content_type == _PROTOBUF:
-                self._partial.note(signal, content)
+                self._partial.note(signal, content, sent=body)
             return
         raise http_error(
             response.status_code,
             server=f"The destination {self._name}",
-            text=_refusal_text(content_type, content),
+            text=without_echo(printable(_refusal_text(content_type, content)), sent=body, secrets=self._secrets),
             retry_after_s=retry_after_s(response.headers.get("retry-after"), now_ns=self._clock.now_ns()),
         )
 

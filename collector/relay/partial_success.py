@@ -10,6 +10,8 @@ import structlog
 
 from collector.clock import Clock
 from collector.errors import MalformedRequestError
+from collector.relay.destination import Destination
+from collector.relay.echo import without_echo
 from collector.relay.log_limit import LogLimit
 from collector.relay.refusal import printable
 from collector.relay.wire import BYTES, VARINT, fields, read_varint
@@ -52,12 +54,13 @@ def partial_success(response: bytes) -> PartialSuccess:
 class PartialSuccessLog:
     """Counts and logs, at most a line every ten seconds, what a destination rejected."""
 
-    def __init__(self, destination: str, *, clock: Clock, on_rejected: OnRejected) -> None:
-        self._destination = destination
+    def __init__(self, destination: Destination, *, clock: Clock, on_rejected: OnRejected) -> None:
+        self._destination = destination.name
+        self._secrets = tuple(destination.headers.values())
         self._limit = LogLimit(clock)
         self._on_rejected = on_rejected
 
-    def note(self, signal: Signal, response: bytes) -> None:
+    def note(self, signal: Signal, response: bytes, *, sent: bytes) -> None:
         if not response:
             return
         found = partial_success(response)
@@ -69,6 +72,6 @@ class PartialSuccessLog:
                 destination=self._destination,
                 signal=signal.value,
                 rejected=found.rejected,
-                reason=found.message,
+                reason=without_echo(found.message, sent=sent, secrets=self._secrets),
                 left_out=self._limit.left_out(signal),
             )
