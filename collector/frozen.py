@@ -41,8 +41,9 @@ def altered(record: RecordT, /, **changes: Any) -> RecordT:
     cls: Any = type(record)
     copy: Any = object.__new__(cls)
     cls.__quick_copy__(copy, record)
+    change = object.__setattr__
     for name, value in changes.items():
-        object.__setattr__(copy, name, value)
+        change(copy, name, value)
     return copy  # type: ignore[no-any-return]  # made of `record`'s own class
 
 

@@ -45,13 +45,15 @@ _KEYS = (
     "mastra.metadata.sessionId",
     "microsoft.session.id",
 )
+_RANKS = {key: rank for rank, key in enumerate(_KEYS)}
 _MAX_LENGTH = 1024
 
 
 def conversation_id_of(attributes: Mapping[str, Any], *, is_genai: bool) -> tuple[str, int] | None:
     """(id, rank), the surest first; None where no attribute names a conversation."""
-    for rank, key in enumerate(_KEYS):
-        value = attributes.get(key)
+    for rank in sorted([_RANKS[key] for key in _RANKS.keys() & attributes.keys()]):
+        key = _KEYS[rank]
+        value = attributes[key]
         if value is None or value == "":
             continue
         found = _in_metadata(value) if key == "metadata" else _id(value)

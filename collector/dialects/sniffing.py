@@ -23,8 +23,10 @@ _MAX_KEYS = 256
 _MAX_VALUE = 256
 
 _ABSENT = "\0absent"
+_OTHER_TYPE = "\0no text"
+_SPAN, _RESOURCE, _NAME = "span", "resource", "name"
 _Read = tuple[str, str]
-"""Where a value was read (span, resource), and its key."""
+"""Where a value was read, and its key."""
 
 
 @dataclass(slots=True)
@@ -32,6 +34,7 @@ class _Shape(Generic[AnswerT]):
     """Spans of one scope with the same attribute keys."""
 
     reads: tuple[_Read, ...] = ()
+    """Of the span's attributes only those that spans of this shape have."""
     answers: dict[tuple[AttributeValue, ...], AnswerT] = field(default_factory=dict)
 
 
@@ -63,7 +66,8 @@ class SniffMemory(Generic[AnswerT]):
         answer = self._ask(cast("Span", watched))  # it has what a sniff may look at, and says what was looked at
         if watched.is_beyond or answer is None:
             return answer
-        reads = tuple(sorted({*shape.reads, *watched.reads}))
+        asked = {read for read in watched.reads if read[0] != _SPAN or read[1] in span.attributes}
+        reads = tuple(sorted({*shape.reads, *asked}))
         if reads != shape.reads or len(shape.answers) >= _MAX_ANSWERS:
             # What was learnt from fewer values may not hold for all that share those.
             shape.reads = reads
@@ -79,14 +83,20 @@ def _values(span: Span, reads: Sequence[_Read]) -> tuple[AttributeValue, ...] | 
     found: list[AttributeValue] = []
     for where, key in reads:
         value: AttributeValue
-        if where == "name":
+        if where == _SPAN:
+            value = span.attributes[key]
+        elif where == _NAME:
             value = span.name
         else:
-            value = (span.attributes if where == "span" else span.resource.attributes).get(key, _ABSENT)
-        if isinstance(value, (list, dict, bytes)) or (isinstance(value, str) and len(value) > _MAX_VALUE):
+            value = span.resource.attributes.get(key, _ABSENT)
+        if type(value) is str:
+            if len(value) > _MAX_VALUE:
+                return None
+        elif isinstance(value, (list, dict, bytes)):
             return None
-        # True and 1 are equal, and are not the same to a dialect.
-        found.append(f"{value!r}" if isinstance(value, (bool, float)) else value)
+        else:
+            value = repr(value) + _OTHER_TYPE  # True, 1 and 1.0 are equal, and are not the same to a dialect
+        found.append(value)
     return tuple(found)
 
 
@@ -101,11 +111,11 @@ class _Watched:
 
     @property
     def attributes(self) -> Attributes:
-        return _WatchedValues(self._span.attributes, "span", self.reads)
+        return _WatchedValues(self._span.attributes, _SPAN, self.reads)
 
     @property
     def name(self) -> str:
-        self.reads.add(("name", ""))
+        self.reads.add((_NAME, ""))
         return self._span.name
 
     @property
@@ -144,7 +154,7 @@ class _WatchedResource:
     @property
     def attributes(self) -> Attributes:
         watched = self._watched
-        return _WatchedValues(watched._span.resource.attributes, "resource", watched.reads, beyond=watched)  # noqa: SLF001
+        return _WatchedValues(watched._span.resource.attributes, _RESOURCE, watched.reads, beyond=watched)  # noqa: SLF001
 
     def __getattr__(self, field_name: str) -> Any:
         self._watched.is_beyond = True

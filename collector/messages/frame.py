@@ -7,15 +7,13 @@ trace.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from hashlib import blake2b
 
 from collector.messages.stack_traces import without_stack
 from collector.model import GapKind
 from collector.operation import Operation, OperationKind
-from collector.telemetry.records import LogRecord, Resource, Span, StatusCode
+from collector.telemetry.records import LogRecord, Span, StatusCode
 
-_RESOURCE_PREFIXES = ("service.", "deployment.", "telemetry.sdk.", "telemetry.distro.", "cloud.region", "host.name")
 _MAX_ATTRIBUTE = 512
 
 
@@ -33,7 +31,7 @@ def span_frame(span: Span, *, dialect: str, kind: OperationKind = OperationKind.
         end_ns=max(span.end_ns, span.start_ns),
         service=span.resource.service_name,
         scope=span.scope.name,
-        resource=public_resource(span.resource),
+        resource=span.resource.public,
         is_error=failed,
         error=_error_of(span) if failed else None,
         gaps=gaps,
@@ -48,7 +46,7 @@ def log_frame(record: LogRecord, *, dialect: str, kind: OperationKind = Operatio
         dialect=dialect,
         kind=kind,
         service=record.resource.service_name,
-        resource=public_resource(record.resource),
+        resource=record.resource.public,
         gaps=(GapKind.ATTRIBUTES_DROPPED,) if record.dropped_attributes else (),
     )
 
@@ -58,15 +56,6 @@ def stand_in_ids(*parts: str, own: str = "") -> tuple[str, str]:
     trace = blake2b("\0".join(parts).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
     span = blake2b(f"{trace}\0{own}".encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
     return trace, span
-
-
-def public_resource(resource: Resource) -> Mapping[str, str]:
-    """Service, deployment and telemetry attributes; never headers or baggage."""
-    return {
-        key: str(value)[:_MAX_ATTRIBUTE]
-        for key, value in sorted(resource.attributes.items())
-        if key.startswith(_RESOURCE_PREFIXES) and isinstance(value, (str, bool, int, float))
-    }
 
 
 def exception_of(span: Span) -> str | None:

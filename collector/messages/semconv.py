@@ -39,7 +39,7 @@ _KINDS = {
     "handoff": OperationKind.HANDOFF,
 }
 _INTERNAL = {"embeddings", "embedding", "evaluation", "rerank", "moderation"}
-_REFERENCES = ("gen_ai.input.messages_ref", "gen_ai.output.messages_ref", "gen_ai.system_instructions_ref")
+_REFERENCES = frozenset({"gen_ai.input.messages_ref", "gen_ai.output.messages_ref", "gen_ai.system_instructions_ref"})
 
 
 def kind_of(attributes: Mapping[str, Any]) -> OperationKind:
@@ -59,7 +59,7 @@ def semconv_fields(attributes: Mapping[str, Any], decoder: MessageDecoder) -> di
     sent = decoder.read(attributes.get("gen_ai.input.messages"), default=Role.USER)
     given = _given(attributes.get("gen_ai.output.messages"), decoder)
     gaps = {*sent.gaps, *given.gaps}
-    if any(attributes.get(key) for key in _REFERENCES):
+    if not _REFERENCES.isdisjoint(attributes) and any(attributes.get(key) for key in _REFERENCES):
         gaps.add(GapKind.CONTENT_ELSEWHERE)
     if attributes.get("gen_ai.conversation.compacted") in (True, "true"):
         gaps.add(GapKind.HISTORY_COMPACTED)

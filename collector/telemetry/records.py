@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
+from functools import cached_property
 from typing import TypeAlias
 
 from collector.frozen import quick
@@ -18,6 +19,10 @@ AttributeValue: TypeAlias = (
     "bool | int | float | str | bytes | Sequence[AttributeValue] | Mapping[str, AttributeValue] | None"
 )
 Attributes: TypeAlias = Mapping[str, AttributeValue]
+
+
+_PUBLIC_PREFIXES = ("service.", "deployment.", "telemetry.sdk.", "telemetry.distro.", "cloud.region", "host.name")
+_MAX_PUBLIC = 512
 
 
 class Signal(StrEnum):
@@ -32,14 +37,25 @@ class StatusCode(IntEnum):
     ERROR = 2
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Resource:
+    """Without slots, so that what is made of one is made once for all spans that share it."""
+
     attributes: Attributes
 
-    @property
+    @cached_property
     def service_name(self) -> str | None:
         name = self.attributes.get("service.name")
         return name if isinstance(name, str) and name else None
+
+    @cached_property
+    def public(self) -> Mapping[str, str]:
+        """Service, deployment and telemetry attributes, in order of their keys; never headers or baggage."""
+        return {
+            key: str(value)[:_MAX_PUBLIC]
+            for key, value in sorted(self.attributes.items())
+            if key.startswith(_PUBLIC_PREFIXES) and isinstance(value, (str, bool, int, float))
+        }
 
 
 @dataclass(frozen=True, slots=True)
