@@ -6,11 +6,16 @@ Names of attributes that a server complains of go as well: nobody can tell them 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 _WINDOW = 8
 _MAX_SENT_BYTES = 1 << 20
 """Looking through more would hold up the event loop; such a request gets the server's status, and not its words."""
+_ABOUT_SIZE = re.compile(
+    r"((CLIENT|SERVER): )?(Received|Decompressed) message larger than max( \(\d+ vs\. \d+\))?\.?", re.IGNORECASE
+)
+"""What gRPC itself says, which matters most for a large request."""
 _MASK = "…"
 
 
@@ -19,7 +24,7 @@ def without_echo(text: str, *, sent: bytes, secrets: Iterable[str]) -> str:
     if not text:
         return text
     if len(sent) > _MAX_SENT_BYTES:
-        return ""
+        return text if _ABOUT_SIZE.fullmatch(text) else ""
     known = [sent, *(secret.encode(errors="replace") for secret in secrets)]
     # Character by character, so that a mask never cuts one in two.
     pieces = [character.encode(errors="replace") for character in text]

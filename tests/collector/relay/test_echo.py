@@ -28,5 +28,17 @@ def test_what_is_repeated_is_masked(text: str, expected: str) -> None:
     assert without_echo(text, sent=SENT, secrets=["k-12345678"]) == expected
 
 
-def test_words_about_a_large_request_are_left_out() -> None:
-    assert without_echo("no such tenant", sent=bytes(2 << 20), secrets=[]) == ""
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("no such tenant", ""),
+        (
+            "Received message larger than max (5242880 vs. 4194304)",
+            "Received message larger than max (5242880 vs. 4194304)",
+        ),
+        ("Received message larger than max (5242880 vs. 4194304): Hello", ""),
+    ],
+    ids=["other words", "its size", "its size and more"],
+)
+def test_words_about_a_large_request_are_left_out_unless_they_are_about_its_size(text: str, expected: str) -> None:
+    assert without_echo(text, sent=bytes(2 << 20), secrets=[]) == expected
