@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import os
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -24,10 +26,14 @@ def check(
 ) -> None:
     """Say whether a configuration holds, with every problem at once. Opens no port and writes nothing."""
     from adhere.config import load_config  # noqa: PLC0415 - the schema does not need the rest
-    from adhere.run.plan import check_plan  # noqa: PLC0415
+    from adhere.run.exporting import check_exporters  # noqa: PLC0415 - same
+    from adhere.run.plan import check_plan  # noqa: PLC0415 - same
+    from collector.clock import SystemClock  # noqa: PLC0415 - same
 
     config = load_config(file)
-    for line in check_plan(config):
+    lines = check_plan(config)
+    asyncio.run(check_exporters(config, clock=SystemClock(), environ=os.environ))
+    for line in lines:
         typer.echo(line)
     typer.echo(f"{file or 'The default configuration'} holds.")
 

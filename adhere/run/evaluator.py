@@ -9,8 +9,6 @@ from __future__ import annotations
 import asyncio
 import os
 import random
-import uuid
-from importlib.metadata import version
 
 import structlog
 from prometheus_client import CollectorRegistry, ProcessCollector
@@ -19,6 +17,7 @@ from adhere.config.model import Config
 from adhere.errors import UsageError
 from adhere.run import plan
 from adhere.run.data_dir import DataDir
+from adhere.run.exporting import exporter_context
 from adhere.run.handing_over import HandOver
 from adhere.run.lifetime import Lifetime
 from adhere.run.loop_lag import measure_loop_lag
@@ -44,7 +43,7 @@ from exporters.exposition import of_process, registry_source
 from exporters.metrics import ExportMetrics
 from exporters.outbox.outbox import Outbox
 from exporters.outbox.runner import OutboxRunner
-from exporters.registry import ExporterContext, build_exporters
+from exporters.registry import build_exporters
 from exporters.server import OperationsServer
 
 log = structlog.get_logger(__name__)
@@ -159,15 +158,7 @@ async def _outbox(
     config: Config, data: DataDir, registry: CollectorRegistry, *, clock: Clock, rng: random.Random, stopping: Steps
 ) -> Outbox:
     metrics = ExportMetrics(registry)
-    context = ExporterContext(
-        clock=clock,
-        registry=registry,
-        metrics=metrics,
-        data_dir=data.path,
-        environ=os.environ,
-        version=version("adhere"),
-        instance_id=str(uuid.uuid4()),
-    )
+    context = exporter_context(data.path, clock=clock, registry=registry, metrics=metrics, environ=os.environ)
     exporters: list[Exporter] = []
     for entry in config.exporters:
         exporters += build_exporters(entry.name, entry.options, context=context)

@@ -48,3 +48,15 @@ def test_the_schema_is_json_and_complete(adhere: CommandLine) -> None:
     assert shown.code == 0
     assert {"receivers", "relay", "judge", "evaluators", "exporters", "data_dir"} <= schema["properties"].keys()
     assert schema["additionalProperties"] is False
+
+
+def test_check_finds_exporters_that_have_nowhere_to_send(adhere: CommandLine, tmp_path: Path) -> None:
+    file = tmp_path / "a.yaml"
+    file.write_text(f"data_dir: {tmp_path / 'data'}\nexporters: [otlp, jsonl, prometheus]\n")
+
+    shown = adhere("config", "check", file)
+
+    assert shown.code == 2
+    assert shown.err.startswith("Error: The exporter 'otlp' needs an address; set endpoint")
+    assert len(shown.err.splitlines()) == 1
+    assert not (tmp_path / "data").exists()
