@@ -13,28 +13,30 @@ JSON that was cut at its end gives the messages that are there, the last one mar
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 import orjson
 from xxhash import xxh3_128_digest
 
 from collector.messages.digests import link
+from collector.messages.recent import Recent
 from collector.messages.shapes import messages_of
 from collector.messages.truncation import mend
 from collector.messages.unfinished import unfinished
+from collector.messages.usual import usual_message
 from collector.messages.values import decode, plain
 from collector.model import GapKind
 from collector.operation import Chain, Message, Role
 
-KeyT = TypeVar("KeyT")
-T = TypeVar("T")
 ResultT = TypeVar("ResultT")
 
 _HEAD_BYTES = 1024
+_MIN_HEAD_BYTES = 2048
+"""Shorter lists are split each time, which is as quick as finding out where they go on."""
+_COMMA = ord(",")
 _MAX_HEADS = 8
 _MAX_REMEMBERED = 256 * 1024
 """Of one text that is no message list."""
@@ -76,10 +78,10 @@ class MessageDecoder:
     def __init__(self, *, max_bytes: int = 32 * 1024 * 1024) -> None:
         self.decoded = 0
         self.reused = 0
-        self._messages: _Lru[bytes, tuple[Message, ...]] = _Lru(max_bytes // 2)
-        self._nodes: _Lru[bytes, Chain] = _Lru(max_bytes // 4)
-        self._heads: _Lru[bytes, list[_Head]] = _Lru(max_bytes // 8)
-        self._readings: _Lru[tuple[Callable[[object], Any], str], tuple[Any]] = _Lru(max_bytes // 8)
+        self._messages: Recent[bytes, tuple[Message, ...]] = Recent(max_bytes // 2)
+        self._nodes: Recent[bytes, Chain] = Recent(max_bytes // 4)
+        self._heads: Recent[bytes, list[_Head]] = Recent(max_bytes // 8)
+        self._readings: Recent[tuple[Callable[[object], Any], str], tuple[Any]] = Recent(max_bytes // 8)
 
     def read(self, value: object, *, default: Role = Role.USER) -> Decoded:
         """A list of messages, or one message, in any encoding. An absent or empty value gives no chain and no gap."""
@@ -133,29 +135,38 @@ class MessageDecoder:
         return Decoded(self.chain_of(messages), ())
 
     def _read_array(self, raw: bytes, default: Role) -> Decoded:
-        body = raw[:-1].rstrip() if raw[-1:] == b"]" else raw
-        place = xxh3_128_digest(body[:_HEAD_BYTES] + default.value.encode())
+        end = _end_of(raw)
+        if end < _MIN_HEAD_BYTES:
+            return self._extended(None, raw, default)[0]
+        # Old bytes are touched by the hash alone, and never copied.
+        view = memoryview(raw)
+        place = xxh3_128_digest(raw[:_HEAD_BYTES] + default.encode())
         heads = self._heads.get(place) or []
-        head = _longest(heads, body)
-        if head is not None and head.length == len(body):
+        head = _longest(heads, view[:end])
+        if head is not None and head.length == end:
             self.reused += head.chain.length
             return Decoded(head.chain)
+        rest = raw if head is None else b"[" + raw[head.length + 1 : end] + b"]"
+        found, key = self._extended(head, rest, default)
+        if found.chain is not None:
+            new = _Head(end, xxh3_128_digest(view[:end]), key, found.chain)
+            self._remember(place, heads, head, new)
+        return found
+
+    def _extended(self, head: _Head | None, raw: bytes, default: Role) -> tuple[Decoded, bytes]:
+        """The list that the array's messages make of a list that is known, and its key among the nodes."""
         chain, key = (head.chain, head.key) if head is not None else (None, b"")
         self.reused += chain.length if chain is not None else 0
-        rest = b"[" + body[head.length + 1 :] + b"]" if head is not None else raw
         try:
-            items = _splitter.decode(rest)
+            items = _splitter.decode(raw)
         except (msgspec.DecodeError, RecursionError):
-            return Decoded(gaps=(GapKind.UNDECODABLE,))
+            return Decoded(gaps=(GapKind.UNDECODABLE,)), key
         for item in items:
             chain, key = self._append(chain, key, bytes(item), default)
-        if chain is None:
-            return _NOTHING
-        self._remember(place, heads, head, _Head(len(body), xxh3_128_digest(body), key, chain))
-        return Decoded(chain)
+        return (Decoded(chain) if chain is not None else _NOTHING), key
 
     def _append(self, chain: Chain | None, key: bytes, raw: bytes, default: Role) -> tuple[Chain | None, bytes]:
-        own = xxh3_128_digest(raw if b'"role"' in raw else raw + default.value.encode())
+        own = xxh3_128_digest(raw if b'"role"' in raw else raw + default.encode())
         key = xxh3_128_digest(key + own)
         messages = self._messages.get(own)
         if messages is None:
@@ -178,35 +189,21 @@ class MessageDecoder:
         self._heads.put(place, [new, *kept], size=_NODE_BYTES * (len(kept) + 1))
 
 
-class _Lru(Generic[KeyT, T]):
-    """A mapping bounded by the sizes its user states."""
-
-    def __init__(self, max_bytes: int) -> None:
-        self._max_bytes = max_bytes
-        self._bytes = 0
-        self._items: OrderedDict[KeyT, tuple[T, int]] = OrderedDict()
-
-    def get(self, key: KeyT) -> T | None:
-        found = self._items.get(key)
-        if found is None:
-            return None
-        self._items.move_to_end(key)
-        return found[0]
-
-    def put(self, key: KeyT, value: T, *, size: int) -> None:
-        before = self._items.pop(key, None)
-        self._bytes += size - (before[1] if before is not None else 0)
-        self._items[key] = (value, size)
-        while self._bytes > self._max_bytes and self._items:
-            _, (_, gone) = self._items.popitem(last=False)
-            self._bytes -= gone
+def _end_of(raw: bytes) -> int:
+    """Where the array's last item ends: before its closing bracket and the white space there."""
+    end = len(raw) - (raw[-1:] == b"]")
+    while end and raw[end - 1] in b" \t\r\n":
+        end -= 1
+    return end
 
 
-def _longest(heads: list[_Head], body: bytes) -> _Head | None:
+def _longest(heads: list[_Head], body: memoryview) -> _Head | None:
     found: _Head | None = None
+    size = len(body)
     for head in heads:
-        fits = head.length == len(body) or (head.length < len(body) and body[head.length : head.length + 1] == b",")
-        if fits and (found is None or head.length > found.length) and xxh3_128_digest(body[: head.length]) == head.hash:
+        length = head.length
+        fits = length == size or (length < size and body[length] == _COMMA)
+        if fits and (found is None or length > found.length) and xxh3_128_digest(body[:length]) == head.hash:
             found = head
     return found
 
@@ -257,4 +254,5 @@ def _decode_message(raw: bytes, default: Role) -> tuple[Message, ...]:
         value = orjson.loads(raw)
     except (ValueError, RecursionError):
         return ()
-    return messages_of(value, default=default)
+    usual = usual_message(value)
+    return (usual,) if usual is not None else messages_of(value, default=default)

@@ -10,7 +10,7 @@ under prompts of their own.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 
 from collector.frozen import altered
@@ -34,15 +34,15 @@ _MAX_RUN = 512
 
 
 def with_digest(message: Message) -> Message:
-    return altered(message, digest=digest(message))
+    return altered(message, digest=digest(message.role, message.parts))
 
 
-def digest(message: Message) -> bytes:
-    fed = [message.role.encode()]
-    text = "".join([_without_space(part.text) for part in message.parts if isinstance(part, TextPart)])
+def digest(role: Role, parts: Sequence[Part]) -> bytes:
+    fed = [role.encode()]
+    text = "".join([_without_space(part.text) for part in parts if isinstance(part, TextPart)])
     if text:
         _feed(fed, b"t", text.encode("utf-8", "surrogatepass"))
-    for part in message.parts:
+    for part in parts:
         if not isinstance(part, (TextPart, ReasoningPart)):
             _feed_part(fed, part)
     return blake2b(b"".join(fed), digest_size=SIZE).digest()
@@ -101,7 +101,7 @@ def _run(parent: Chain, message: Message) -> tuple[bytes, bytes]:
         pieces.append(node.message)
         node = node.parent
     parts = tuple(part for piece in reversed(pieces) for part in piece.parts)
-    return (node.digest if node is not None else EMPTY), digest(Message(role=Role.ASSISTANT, parts=parts))
+    return (node.digest if node is not None else EMPTY), digest(Role.ASSISTANT, parts)
 
 
 def extend(chain: Chain | None, messages: Iterable[Message]) -> Chain | None:

@@ -58,7 +58,7 @@ _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 def parts_of(content: object, *, depth: int = 6) -> tuple[Part, ...]:
     """The parts of a message's content: a text, one block, or a list of blocks."""
-    usual = _usual_parts(content)
+    usual = usual_parts(content)
     if usual is not None:
         return usual
     found: list[Part] = []
@@ -69,8 +69,8 @@ def parts_of(content: object, *, depth: int = 6) -> tuple[Part, ...]:
     return tuple(found)
 
 
-def _usual_parts(content: object) -> tuple[Part, ...] | None:
-    """What `_parts` gives for a text, and for blocks of text, calls and results with a type; None for the rest."""
+def usual_parts(content: object) -> tuple[Part, ...] | None:
+    """What `parts_of` gives for a text, and for blocks of text, calls and results with a type; None for the rest."""
     if type(content) is str:
         return (TextPart(content),) if content and content[0] not in "[{" else None
     if type(content) is not list or len(content) > _MAX_PARTS:
