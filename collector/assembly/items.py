@@ -83,10 +83,17 @@ class Items:
         return [item for item in self.items if isinstance(item, TextItem)]
 
     def add_output(self, messages: Sequence[Message], *, time_ns: int, span_id: str, agent: str | None) -> None:
-        """What a model call gave: new, unless a call with the same id is known."""
+        """What a model call gave: new, unless a call with the same id is known. A tool that the provider ran has its
+        result in it.
+        """
         for message in messages:
             if message.role is Role.ASSISTANT:
                 self._add_said(message, time_ns=time_ns, span_id=span_id, agent=agent)
+            for part in message.parts:
+                call = self.call_of(part.call_id) if isinstance(part, ToolResultPart) else None
+                is_new = call is not None and not call.has_result
+                if isinstance(part, ToolResultPart) and call is not None and is_new and part.result is not None:
+                    self.give_result(call, part.result, is_error=part.is_error, span_id=span_id, agent=agent)
 
     def absorb(
         self,
@@ -103,7 +110,7 @@ class Items:
         earlier replay held (`goes_on`). `fill_only` adds no calls or texts.
         """
         replay = _Replay(self, is_delta=is_delta, goes_on=goes_on)
-        for message in messages:
+        for message in _without_joint_results(messages):
             self.gaps.update(message.gaps)
             if message.role is Role.ASSISTANT:
                 self._absorb_said(message, replay, time_ns=time_ns, span_id=span_id, agent=agent, fill_only=fill_only)
@@ -283,6 +290,26 @@ class _Replay:
         free = [call for call in pool if id(call) not in self._answered]
         named = [call for call in free if part.name and call.name == part.name]
         return next(iter(named or ([] if part.name and any(c.name for c in free) else free)), None)
+
+
+def _without_joint_results(messages: Iterable[Message]) -> list[Message]:
+    """Without a result that answers several calls at once and names none: whose words are whose is not known."""
+    kept: list[Message] = []
+    asked = 0
+    pending: list[Message] = []
+    for message in (*messages, None):
+        results = [part for part in message.parts if isinstance(part, ToolResultPart)] if message is not None else []
+        if message is not None and results and asked > 1:
+            pending.append(message)
+            continue
+        given = [part for one in pending for part in one.parts if isinstance(part, ToolResultPart)]
+        is_joint = len(given) == 1 and not given[0].call_id and not given[0].name
+        kept += [] if is_joint else pending
+        pending = []
+        if message is not None:
+            kept.append(message)
+            asked = sum(isinstance(part, ToolCallPart) for part in message.parts)
+    return kept
 
 
 def _fill_call(call: CallItem, part: ToolCallPart) -> None:

@@ -35,6 +35,7 @@ _INTERNAL = {"embedding", "evaluator", "guardrail", "event"}
 _EXPERIMENT = "sdk-experiment"
 """The environment that the SDK gives to its experiments."""
 _OBSERVATION = "langfuse.observation."
+_OTHERS = ("gen_ai.", "openinference.", "traceloop.", "ai.")
 _META = f"{_OBSERVATION}metadata."
 
 
@@ -44,7 +45,7 @@ def sniffs_span(span: Span) -> bool:
 
 def read_span(span: Span, decoder: MessageDecoder) -> Operation:
     attributes = span.attributes
-    name = str(attributes.get(f"{_OBSERVATION}type", "")).lower()
+    name = _type(attributes)
     kind = _KINDS.get(name, OperationKind.OTHER)
     failed = attributes.get(f"{_OBSERVATION}level") == "ERROR"
     frame = span_frame(span, dialect=NAME, kind=kind)
@@ -62,9 +63,21 @@ def read_span(span: Span, decoder: MessageDecoder) -> Operation:
         case OperationKind.TOOL:
             return _upon(frame, _tool(attributes, tool_fields(span.name, given, returned)))
         case OperationKind.AGENT | OperationKind.WORKFLOW:
+            given = given if given is not None else attributes.get("langfuse.trace.input")
+            returned = returned if returned is not None else attributes.get("langfuse.trace.output")
             return _upon(frame, wrapper_fields(given, returned, decoder))
         case _:
             return frame
+
+
+def _type(attributes: Mapping[str, Any]) -> str:
+    """The observation's type; attributes set by hand may leave it out, and another convention may say it then."""
+    named = attributes.get(f"{_OBSERVATION}type")
+    if isinstance(named, str) and named:
+        return named.lower()
+    if f"{_OBSERVATION}model.name" in attributes:
+        return "generation"
+    return "" if any(key.startswith(_OTHERS) for key in attributes) else "span"
 
 
 def _model_call(attributes: Mapping[str, Any], fields: dict[str, Any]) -> dict[str, Any]:

@@ -30,21 +30,21 @@ def read_span(span: Span, decoder: MessageDecoder) -> Operation:
     said = decoder.read_messages(span.attributes.get(_OUTPUT))
     reasons = span.attributes.get("gen_ai.response.finish_reasons")
     has_finished = isinstance(reasons, Sequence) and "stop" in reasons
-    told = tuple(message for whole in said for message in _in_order(whole, has_finished=has_finished))
+    told = _in_order(said, has_finished=has_finished)
     return replace(span_frame(span, dialect=NAME, kind=kind_of(span.attributes)), output=told)
 
 
-def _in_order(message: Message, *, has_finished: bool) -> tuple[Message, ...]:
+def _in_order(said: tuple[Message, ...], *, has_finished: bool) -> tuple[Message, ...]:
     """Calls, results, text; as it is where a call is still to be answered. One that failed has no result."""
-    calls = tuple(part for part in message.parts if isinstance(part, ToolCallPart))
-    results = tuple(part for part in message.parts if isinstance(part, ToolResultPart))
-    texts = tuple(part for part in message.parts if isinstance(part, TextPart))
+    parts = [part for message in said for part in message.parts]
+    calls = tuple(part for part in parts if isinstance(part, ToolCallPart))
+    results = tuple(part for part in parts if isinstance(part, ToolResultPart))
+    texts = tuple(part for part in parts if isinstance(part, TextPart))
     answered = {part.call_id for part in results}
-    is_open = not has_finished and any(call.call_id not in answered for call in calls)
-    if message.role is not Role.ASSISTANT or not calls or is_open:
-        return (message,)
-    rest = tuple(part for part in message.parts if not isinstance(part, (TextPart, ToolCallPart, ToolResultPart)))
-    found = [replace(message, parts=(*rest, *calls))]
+    if not calls or not (has_finished or all(call.call_id in answered for call in calls)):
+        return said
+    rest = tuple(part for part in parts if not isinstance(part, (TextPart, ToolCallPart, ToolResultPart)))
+    found = [replace(said[0], parts=(*rest, *calls))]
     found += [Message(role=Role.TOOL, parts=results)] if results else []
-    found += [replace(message, parts=texts)] if texts else []
+    found += [replace(said[0], parts=texts)] if texts else []
     return tuple(with_digest(part) for part in found)

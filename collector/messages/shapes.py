@@ -8,6 +8,7 @@ message are tool results and no user input, so such a message is read as two.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import groupby
 from typing import Any
 
 from collector.messages.digests import with_digest
@@ -16,6 +17,7 @@ from collector.messages.parts import parts_of, tool_call, tool_result, unwrap_re
 from collector.messages.reprs import decode_repr, is_printed_object
 from collector.messages.roles import is_pair, role_of
 from collector.messages.values import as_bool, as_str, decode, first
+from collector.messages.written import written_calls, written_result
 from collector.model import GapKind
 from collector.operation import Message, Part, ReasoningPart, Role, TextPart, ToolCallPart, ToolResultPart
 
@@ -85,9 +87,13 @@ def _read(body: Mapping[str, Any], role: Role | None, default: Role) -> tuple[Me
         return _built(Role.TOOL, (tool_result(body),), None)
     if kind in {"reasoning", "thinking"} and "role" not in body:
         return _built(Role.ASSISTANT, parts_of(body), None)
-    role = role or role_of(body.get("role")) or role_of(kind) or _author(body)
-    role = role or (Role.ASSISTANT if body.get("tool_calls") else default)
     content = body.get("parts") if body.get("parts") is not None else _content(body)
+    role = role or role_of(body.get("role")) or role_of(kind) or _author(body)
+    if role is None:
+        written = _written(body.get("role"), content)
+        if written is not None:
+            return written
+    role = role or (Role.ASSISTANT if body.get("tool_calls") else default)
     if role is Role.TOOL and not _has_result_blocks(content):
         return _built(Role.TOOL, (_result_message(body, content),), as_str(body.get("name")))
     parts = [*_reasoning(body), *parts_of(content)]
@@ -96,6 +102,16 @@ def _read(body: Mapping[str, Any], role: Role | None, default: Role) -> tuple[Me
     if refusal and not any(isinstance(part, TextPart) for part in parts):
         parts.append(TextPart(refusal))
     return _built(role, tuple(parts), as_str(body.get("name")))
+
+
+def _written(role: object, content: object) -> tuple[Message, ...] | None:
+    calls = written_calls(role, content)
+    if calls is not None:
+        return _built(Role.ASSISTANT, calls, None)
+    result = written_result(role, content)
+    if result is not None:
+        return _built(Role.TOOL, (result,), None)
+    return None
 
 
 def _content(body: Mapping[str, Any]) -> Any:
@@ -167,7 +183,14 @@ def _same_call(one: ToolCallPart, other: ToolCallPart) -> bool:
 
 
 def _built(role: Role, parts: tuple[Part, ...], name: str | None) -> tuple[Message, ...]:
-    """The message, or two: results that came in a user's message, then what the user said beside them."""
+    """The message, or several: results that came in another's message, and what was said beside them.
+
+    A user answers calls before anything else is said; an assistant's message with the results of tools that the
+    provider ran is in the order in which it happened.
+    """
+    if role is Role.ASSISTANT and any(isinstance(part, ToolResultPart) for part in parts):
+        groups = groupby(parts, key=lambda part: isinstance(part, ToolResultPart))
+        return tuple(_message(Role.TOOL if given else role, tuple(group), name) for given, group in groups)
     if role in {Role.USER, Role.SYSTEM} and any(isinstance(part, ToolResultPart) for part in parts):
         results = tuple(part for part in parts if isinstance(part, ToolResultPart))
         rest = tuple(part for part in parts if not isinstance(part, ToolResultPart))

@@ -110,6 +110,28 @@ def test_each_observation_type(name: str, kind: OperationKind, *, is_internal: b
     assert (found.kind, found.is_internal) == (kind, is_internal)
 
 
+HAND_MADE = [
+    pytest.param({"langfuse.observation.model.name": "m-1"}, OperationKind.MODEL_CALL, id="with-a-model"),
+    pytest.param({}, OperationKind.WORKFLOW, id="bare"),
+    pytest.param({"gen_ai.operation.name": "execute_tool"}, OperationKind.OTHER, id="another-convention-says"),
+]
+
+
+@pytest.mark.parametrize(("attributes", "kind"), HAND_MADE)
+def test_attributes_set_by_hand_need_no_type(attributes: dict[str, Any], kind: OperationKind) -> None:
+    found = langfuse.read_span(span("x", {"langfuse.observation.input": ASKED} | attributes), MessageDecoder())
+
+    assert found.kind is kind
+
+
+def test_the_trace_tells_what_its_root_does_not() -> None:
+    told = {"langfuse.trace.input": ASKED, "langfuse.trace.output": TOLD}
+
+    (conversation,) = rebuild([span("a1", observed("agent", **told), name="clerk")])
+
+    assert shown(conversation) == [(ASKED, [], TOLD)]
+
+
 def test_calls_under_a_guardrail_are_no_turns() -> None:
     spans = [
         span("a1", decorated("agent", ASKED, TOLD), lasts=9),

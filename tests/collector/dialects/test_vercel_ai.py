@@ -87,6 +87,15 @@ def test_a_call_that_the_provider_ran_is_told_with_its_result() -> None:
     assert shown(conversation) == WHOLE[:1]
 
 
+def test_a_call_that_the_provider_ran_is_known_from_the_model_call_alone() -> None:
+    answer = {"role": "assistant", "parts": [text(TOLD), CALLED, RETURNED]}
+    finished = {"gen_ai.response.finish_reasons": ["stop"]}
+
+    (conversation,) = rebuild([span("c1", chat([asks(ASKED)], [answer], **finished), scope=SCOPE)])
+
+    assert shown(conversation) == WHOLE[:1]
+
+
 @pytest.mark.parametrize("order", [1, -1], ids=["native-first", "legacy-first"])
 def test_both_integrations_at_once_are_one_conversation(order: int) -> None:
     legacy = {"ai.telemetry.functionId": "clerk", "ai.telemetry.metadata.sessionId": "s-1"}
