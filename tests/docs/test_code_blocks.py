@@ -37,7 +37,7 @@ def test_a_configuration_loads_and_could_run(block: Block, tmp_path: Path) -> No
         pytest.skip("These are rules of Prometheus.")
     path = tmp_path / "adhere.yaml"
     path.write_text(block.text)
-    environ = dict.fromkeys(REFERENCE.findall(block.text), "value")
+    environ = dict.fromkeys(REFERENCE.findall(block.text), "a-value-of-some-length")
 
     config = load_config(path, environ=environ)
 

@@ -25,7 +25,7 @@ class Block:
 
 
 def documents() -> Sequence[Path]:
-    return [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
+    return [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 
 
 def blocks(*languages: str) -> list[Block]:
