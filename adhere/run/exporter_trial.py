@@ -5,10 +5,8 @@ from __future__ import annotations
 import os
 import re
 import secrets
-import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
 from typing import Self
 
 from prometheus_client import CollectorRegistry
@@ -16,6 +14,7 @@ from prometheus_client import CollectorRegistry
 from adhere.config.judging import NamedEntry
 from adhere.config.model import Config
 from adhere.errors import CommandError, UsageError
+from adhere.run.exporting import exporter_context
 from collector.clock import Clock, SystemClock
 from collector.errors import AdhereError, RetryableError, UnauthenticatedError
 from evaluators.verdict import Verdict
@@ -125,12 +124,6 @@ def _entry(config: Config, name: str) -> NamedEntry:
 
 def _context(config: Config, *, clock: Clock) -> ExporterContext:
     registry = CollectorRegistry()
-    return ExporterContext(
-        clock=clock,
-        registry=registry,
-        metrics=ExportMetrics(registry),
-        data_dir=config.data_dir,
-        environ=os.environ,
-        version=version("adhere"),
-        instance_id=str(uuid.uuid4()),
+    return exporter_context(
+        config.data_dir, clock=clock, registry=registry, metrics=ExportMetrics(registry), environ=os.environ
     )

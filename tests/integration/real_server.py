@@ -64,7 +64,7 @@ class RunningServer:
 @contextmanager
 def running(server: RealServer, folder: Path) -> Iterator[RunningServer]:
     """Healthy when entered, ended when left."""
-    bin_folder = _environment(server)
+    bin_folder = environment_of(server.name, server.requirements)
     port, second_port = _free_ports(2)
     filled = {"port": port, "second_port": second_port, "folder": str(folder)}
     environ = {
@@ -92,24 +92,24 @@ def running(server: RealServer, folder: Path) -> Iterator[RunningServer]:
         _stop(process)
 
 
-def _environment(server: RealServer) -> Path:
+def environment_of(name: str, requirements: tuple[str, ...]) -> Path:
     """The folder of its programs; made once for these requirements and this Python."""
     uv = shutil.which("uv")
     if uv is None:
         pytest.skip("The environments of real servers are made with uv, which is not installed.")
     version = f"{sys.version_info.major}.{sys.version_info.minor}"
-    digest = hashlib.sha256(json.dumps([version, *server.requirements]).encode()).hexdigest()[:12]
+    digest = hashlib.sha256(json.dumps([version, *requirements]).encode()).hexdigest()[:12]
     default = Path.home() / ".cache" / "adhere-integration"
     cache = Path(os.environ.get("ADHERE_INTEGRATION_CACHE") or default)
     cache.mkdir(parents=True, exist_ok=True)
-    folder = cache / f"{server.name}-{digest}"
-    with (cache / f"{server.name}-{digest}.lock").open("w") as lock:
+    folder = cache / f"{name}-{digest}"
+    with (cache / f"{name}-{digest}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (folder / "ready").exists():
             shutil.rmtree(folder, ignore_errors=True)
             for command in (
                 [uv, "venv", "--quiet", "--python", sys.executable, str(folder)],
-                [uv, "pip", "install", "--quiet", "--python", str(folder / "bin" / "python"), *server.requirements],
+                [uv, "pip", "install", "--quiet", "--python", str(folder / "bin" / "python"), *requirements],
             ):
                 subprocess.run(command, check=True, timeout=INSTALL_S, stdin=subprocess.DEVNULL)
             (folder / "ready").touch()
