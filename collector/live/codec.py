@@ -145,19 +145,14 @@ def _part(code: int, fields: Sequence[Any]) -> Part:
 
 def encode_fragment(operation: Operation, contents: ContentWriter) -> tuple[bytes, References]:
     """The fragment's bytes: equal for equal operations, so a span that is sent again gives the same ones."""
-    values: list[Any] = []
+    # Absent values are shared constants, so identity tells them.
+    plain = zip(_PLAIN, _GET_PLAIN(operation), strict=True)
+    values: list[Any] = [item for (code, default), value in plain if value is not default for item in (code, value)]
     held: list[Any] = []
-    # Absent values are shared constants, so identity tells nearly all of them.
-    present = [field for field in zip(_FIELDS, _GET_FIELDS(operation), strict=True) if field[1] is not field[0][1]]
-    for (code, default, encode), value in present:
-        if not value and value == default:
-            continue
-        if encode is None:
-            values += (code, value)
-        else:
-            encoded = encode(value, contents)
-            values += (code, encoded)
-            held += (code, encoded)
+    for (code, default, encode), value in zip(_ENCODED, _GET_ENCODED(operation), strict=True):
+        if value is not default:
+            held += (code, encode(value, contents))
+    values += held
     return pack(values), _references(held)
 
 
@@ -247,8 +242,9 @@ _DECODED = {code: (name, _DECODERS.get(name)) for name, code in FIELD_CODES.item
 _BARE = Operation(trace_id="", span_id="", dialect="", kind=OperationKind.OTHER)
 _REQUIRED = object()
 _ALWAYS = frozenset({"trace_id", "span_id", "dialect", "kind"})
-_GET_FIELDS = attrgetter(*FIELD_CODES)
-_FIELDS: tuple[tuple[int, object, _Encode | None], ...] = tuple(
-    (code, _REQUIRED if name in _ALWAYS else getattr(_BARE, name), _ENCODERS.get(name))
-    for name, code in FIELD_CODES.items()
-)
+_DEFAULTS = {name: _REQUIRED if name in _ALWAYS else getattr(_BARE, name) for name in FIELD_CODES}
+_PLAIN_NAMES = [name for name in FIELD_CODES if name not in _ENCODERS]
+_PLAIN = tuple((FIELD_CODES[name], _DEFAULTS[name]) for name in _PLAIN_NAMES)
+_GET_PLAIN = attrgetter(*_PLAIN_NAMES)
+_ENCODED = tuple((FIELD_CODES[name], _DEFAULTS[name], encode) for name, encode in _ENCODERS.items())
+_GET_ENCODED = attrgetter(*_ENCODERS)

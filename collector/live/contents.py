@@ -19,6 +19,7 @@ from typing import Any
 
 from collector.live.bounded_cache import BoundedCache
 from collector.live.codec import References, encode_message, references_of
+from collector.messages.recent import Recent
 from collector.operation import Chain, Message
 
 _DIGEST_BYTES = 16
@@ -42,11 +43,11 @@ class Contents:
 
     def __init__(self, database: sqlite3.Connection, *, cache_bytes: int) -> None:
         self._database = database
-        self._numbers: BoundedCache[bytes, int] = BoundedCache(max_bytes=cache_bytes // 4)
-        self._edges: BoundedCache[tuple[int, int], int] = BoundedCache(max_bytes=cache_bytes // 4)
+        self._numbers: Recent[bytes, int] = Recent(cache_bytes // 4)
+        self._edges: Recent[tuple[int, int], int] = Recent(cache_bytes // 4)
         self._chains: BoundedCache[int, _KnownChain] = BoundedCache(max_bytes=cache_bytes // 4)
         # By identity: whoever reads telemetry gives equal things as one object.
-        self._objects: BoundedCache[int, tuple[object, int]] = BoundedCache(max_bytes=cache_bytes // 4)
+        self._objects: Recent[int, tuple[object, int]] = Recent(cache_bytes // 4)
         # Found here until they are in the database, whatever the caches forget.
         self._new_contents: dict[bytes, tuple[int, bytes]] = {}
         self._new_nodes: dict[tuple[int, int], tuple[int, Chain]] = {}

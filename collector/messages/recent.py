@@ -35,3 +35,6 @@ class Recent(Generic[KeyT, ValueT]):
         if self._bytes > self._max_young_bytes:
             self._old, self._young, self._bytes = self._young, {}, size
         self._young[key] = (value, size)
+
+    def clear(self) -> None:
+        self._young, self._old, self._bytes = {}, {}, 0
