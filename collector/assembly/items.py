@@ -8,7 +8,7 @@ replay adds nothing and a true repetition stays. Calls match by id, else by name
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from collector.messages.values import canonical, join_texts, squash
 from collector.model import GapKind, JsonValue
@@ -112,6 +112,7 @@ class Items:
         replay = _Replay(self, is_delta=is_delta, goes_on=goes_on)
         for message in _without_joint_results(messages):
             self.gaps.update(message.gaps)
+            replay.look_at(message)
             if message.role is Role.ASSISTANT:
                 self._absorb_said(message, replay, time_ns=time_ns, span_id=span_id, agent=agent, fill_only=fill_only)
             for part in message.parts:
@@ -246,6 +247,14 @@ class _Replay:
         self._taken: set[int] = set()
         self._answered: set[int] = set()
         self._asked: list[CallItem] = []
+        """By the latest messages, up to the results that followed on them."""
+        self._is_answered = False
+
+    def look_at(self, message: Message) -> None:
+        if message.role is Role.TOOL:
+            self._is_answered = True
+        elif self._is_answered and any(isinstance(part, ToolCallPart) for part in message.parts):
+            self._asked, self._is_answered = [], False
 
     def took(self, item: Item) -> None:
         self._taken.add(id(item))
@@ -274,14 +283,20 @@ class _Replay:
         return found
 
     def answered(self, part: ToolResultPart) -> CallItem | None:
-        """The call that this result belongs to: by id, else the first of this replay without one, else of the turn."""
+        """The call that this result belongs to: by id, else the first that was asked for before it, else the one that
+        is known to have this result, else the first of the turn without one.
+        """
         found = self._items.call_of(part.call_id)
         if found is None:
-            pools = (self._asked, self._items.unanswered)
+            pools = (self._asked, self._with_result(part), self._items.unanswered)
             found = next((call for pool in pools if (call := self._by_order(pool, part)) is not None), None)
         if found is not None:
             self._answered.add(id(found))
         return found
+
+    def _with_result(self, part: ToolResultPart) -> list[CallItem]:
+        wanted = canonical(part.result)
+        return [call for call in self._items.calls if call.has_result and canonical(call.result) == wanted]
 
     def _free(self) -> Iterator[Item]:
         return (item for item in self._pool if id(item) not in self._taken)
@@ -304,7 +319,7 @@ def _without_joint_results(messages: Iterable[Message]) -> list[Message]:
             continue
         given = [part for one in pending for part in one.parts if isinstance(part, ToolResultPart)]
         is_joint = len(given) == 1 and not given[0].call_id and not given[0].name
-        kept += [] if is_joint else pending
+        kept += [replace(one, parts=()) for one in pending] if is_joint else pending
         pending = []
         if message is not None:
             kept.append(message)

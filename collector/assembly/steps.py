@@ -13,9 +13,9 @@ from collector.assembly.items import CallItem, HandoffItem, Item, Items, TextIte
 from collector.assembly.own_errors import own_error, with_own_error
 from collector.assembly.said import contains, is_cut, is_human, same_text, tail_of
 from collector.assembly.segments import inner_segment
-from collector.assembly.tree import Node
+from collector.assembly.tree import AGENT_LIKE, Node
 from collector.messages.reprs import is_printed_object
-from collector.messages.values import canonical, decode_container, squash
+from collector.messages.values import canonical, decode_container, dump, squash
 from collector.model import HandoffStep, JsonValue, MessageStep, Step, ToolCallStep, ToolResultStep
 from collector.operation import Operation
 
@@ -43,7 +43,8 @@ def tell(draft: Draft) -> Told:
     _tell_errors(items)
     _drop_unseen_calls(draft)
     _add_handoffs(items, draft.handoffs)
-    output, said = _output(draft)
+    given = _take_output_call(draft)
+    output, said = (given, None) if given is not None else _output(draft)
     kept = [item for item in items.items if _is_step(item, said)]
     node = next((n for n in draft.calls if said is not None and n.operation.span_id == said.span_id), None)
     if node is None and draft.calls:
@@ -194,6 +195,26 @@ def _drop_unseen_calls(draft: Draft) -> None:
         went_on = item.has_result or item.tool is not None or is_handoff(item.name)
         if not went_on and item.is_replayed is False and (item.span_id != last or draft.answer is not None):
             draft.items.items.remove(item)
+
+
+def _take_output_call(draft: Draft) -> str | None:
+    """The answer that is the only argument of the turn's last call: how a framework has its model end a turn.
+
+    What such a tool gives back is what it was given, and the agent's own answer, where one is told, is the same.
+    """
+    items = draft.items.items
+    last = items[-1] if items else None
+    if not draft.segments or not isinstance(last, CallItem) or not isinstance(last.arguments, Mapping):
+        return None
+    values = list(last.arguments.values())
+    if len(values) != 1 or not values[0] or not last.has_result or canonical(last.result) != canonical(values[0]):
+        return None
+    agent = draft.segments[-1].entry
+    told = canonical(draft.answer) == canonical(values[0]) if draft.answer is not None else agent.kind in AGENT_LIKE
+    if not told or agent.operation.is_error or last.is_error:
+        return None
+    items.remove(last)
+    return values[0] if isinstance(values[0], str) else dump(values[0])
 
 
 def _add_handoffs(items: Items, handoffs: Sequence[Node]) -> None:

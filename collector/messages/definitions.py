@@ -11,12 +11,14 @@ from collector.messages.values import as_str, decode, first, plain
 from collector.model import ToolDefinition
 
 _MAX_TOOLS = 2_000
+_MAX_DEPTH = 8
+"""Lists within objects within lists: `llm.tools.0.tool.json_schema` holds the provider's own wrapping."""
 
 
 def definitions_of(value: object) -> tuple[ToolDefinition, ...] | None:
     """None where the value defines no tool at all."""
     found: dict[str, ToolDefinition] = {}
-    for tool in _tools(decode(value), depth=4):
+    for tool in _tools(decode(value), depth=_MAX_DEPTH):
         found.setdefault(tool.name, tool)
         if len(found) >= _MAX_TOOLS:
             break

@@ -132,14 +132,22 @@ def _unwrapped(found: Mapping[str, Any]) -> Any:
     keys = set(found)
     if keys <= {"args", "kwargs"}:
         args, kwargs = found.get("args") or [], found.get("kwargs") or {}
-        if kwargs or not args:
-            return kwargs
-        return args[0] if isinstance(args, list) and len(args) == 1 else None
+        return kwargs or _only(args, kwargs)
+    if isinstance(found.get("args"), list) and isinstance(found.get("kwargs"), Mapping):
+        # Beside them are the wrapper's own parameters.
+        return _only(found["args"], found["kwargs"])
     if "input_str" in keys:
         return found.get("inputs") or found.get("input_str")
     if keys <= {"inputs", "tags", "metadata", "kwargs"} and "inputs" in keys:
         return found["inputs"]
     return None
+
+
+def _only(args: object, kwargs: object) -> Any:
+    """The keyword arguments of a call that has no others, or its only one; None where both kinds were given."""
+    if not args:
+        return kwargs
+    return args[0] if not kwargs and isinstance(args, list) and len(args) == 1 else None
 
 
 def _is_tool_message(found: Mapping[str, Any]) -> bool:
