@@ -9,7 +9,7 @@ conversation's index stays linear in its length. Traces that share no key need n
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from xxhash import xxh3_128_digest, xxh3_128_intdigest
@@ -25,6 +25,7 @@ from collector.assembly.evidence import (
     whole_of,
 )
 from collector.assembly.merge import settle
+from collector.messages.recent import Recent
 from collector.operation import Chain, Operation, OperationKind, Role, ToolCallPart, ToolResultPart
 
 
@@ -39,11 +40,37 @@ class LinkKeys:
     needs: tuple[bytes, ...]
 
 
-def link_keys(operations: Iterable[Operation]) -> LinkKeys:
-    """See the head of this module."""
-    collected = _Collected()
-    # Shorter lists first: of a longer one only what it adds is walked over then.
-    for operation in sorted(map(settle, operations), key=_input_length):
+class Histories:
+    """What was found in the histories seen lately: of one that goes on from them, only what it adds is walked over."""
+
+    def __init__(self, *, max_bytes: int = 4 * 1024 * 1024) -> None:
+        self._known: Recent[tuple[int, str | None], tuple[Chain, _Found]] = Recent(max_bytes)
+
+    def keys(self, chain: Chain, keys: _Keys) -> _Found:
+        fresh: list[Chain] = []
+        found = _NOTHING
+        node: Chain | None = chain
+        calls = replies = 0
+        while node is not None and (calls < MAX_NEEDS or replies < MAX_NEEDS):
+            known = self._known.get((id(node), keys.service))
+            if known is not None:
+                found = known[1]
+                break
+            fresh.append(node)
+            calls += len(node.message.parts)
+            replies += node.message.role is Role.ASSISTANT
+            node = node.parent
+        if fresh:
+            found = _added(fresh, keys, found)
+            # The list is held, so that its identity cannot be another one's.
+            self._known.put((id(chain), keys.service), (chain, found), size=_ENTRY_BYTES)
+        return found
+
+
+def link_keys(operations: Iterable[Operation], *, histories: Histories | None = None) -> LinkKeys:
+    """See the head of this module. Who asks for many traces should keep the histories."""
+    collected = _Collected(histories or Histories())
+    for operation in map(settle, operations):
         collected.add(operation)
     return LinkKeys(
         conversation_ids=frozenset(collected.names),
@@ -53,17 +80,47 @@ def link_keys(operations: Iterable[Operation]) -> LinkKeys:
     )
 
 
-def _input_length(operation: Operation) -> int:
-    return operation.input.length if operation.input is not None else 0
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """Keys in a history, latest first, `MAX_NEEDS` calls and replies at most."""
+
+    calls: tuple[bytes, ...] = ()
+    lists: tuple[bytes, ...] = ()
+    """Two for each reply: of the list that it ends, and of the one that it answers."""
+
+
+_NOTHING = _Found()
+_ENTRY_BYTES = 2500
+"""What is known of one history takes this, about."""
+
+
+def _added(fresh: Iterable[Chain], keys: _Keys, before: _Found) -> _Found:
+    """What these lists, latest first, add to what is known of the list that they go on from."""
+    calls: list[bytes] = []
+    lists: list[bytes] = []
+    for node in fresh:
+        message = node.message
+        if message.role is Role.ASSISTANT and message.parts:
+            lists.append(keys.list(node))
+            lists.append(keys.open(node.parent) if node.parent is not None else lists[-1])
+        calls += [
+            keys.call(part.call_id or "")
+            for part in reversed(message.parts)
+            if isinstance(part, (ToolCallPart, ToolResultPart)) and is_id(part.call_id)
+        ]
+    return _Found(
+        calls=(*calls, *before.calls)[:MAX_NEEDS],
+        lists=(*lists, *before.lists)[: 2 * MAX_NEEDS],
+    )
 
 
 class _Collected:
-    def __init__(self) -> None:
+    def __init__(self, histories: Histories) -> None:
         self.names: set[str] = set()
         self.ids: set[bytes] = set()
         self.provides: set[bytes] = set()
         self.needs: dict[bytes, None] = {}
-        self._walked: dict[int, Chain] = {}
+        self._histories = histories
         self._services: dict[str | None, _Keys] = {}
 
     def add(self, operation: Operation) -> None:
@@ -78,7 +135,10 @@ class _Collected:
             answering = answering_key(operation)
             if answering is not None:
                 self.needs[answering] = None
-            self.needs.update(dict.fromkeys(self._history(operation.input, keys)))
+            if operation.input is not None:
+                found = self._histories.keys(operation.input, keys)
+                self.needs.update(dict.fromkeys(found.calls))
+                self.needs.update(dict.fromkeys(found.lists))
 
     def _add_ids(self, operation: Operation, keys: _Keys) -> None:
         if operation.conversation_id is not None:
@@ -107,35 +167,12 @@ class _Collected:
         if pending is not None:
             self.provides.add(pending)
 
-    def _history(self, chain: Chain | None, keys: _Keys) -> Iterator[bytes]:
-        """Calls and replies in an input, latest first, as far as no list that it extends was walked over before."""
-        calls: dict[str, None] = {}
-        count = 0
-        lists: list[bytes] = []
-        node = chain
-        while node is not None and (count < MAX_NEEDS or len(lists) < 2 * MAX_NEEDS):
-            if id(node) in self._walked:
-                break
-            message = node.message
-            if message.role is Role.ASSISTANT and message.parts and len(lists) < 2 * MAX_NEEDS:
-                lists.append(keys.list(node))
-                lists.append(keys.open(node.parent) if node.parent is not None else lists[-1])
-            for part in reversed(message.parts):
-                if isinstance(part, (ToolCallPart, ToolResultPart)) and is_id(part.call_id) and count < MAX_NEEDS:
-                    calls[part.call_id or ""] = None
-                    count += 1
-            node = node.parent
-        if chain is not None:
-            # Held, so that its identity cannot be another list's.
-            self._walked[id(chain)] = chain
-        yield from map(keys.call, calls)
-        yield from lists
-
 
 class _Keys:
     """Keys within one service. Not for deciding anything, so they need not withstand somebody who wants them equal."""
 
     def __init__(self, service: str | None) -> None:
+        self.service = service
         name = (service or "").encode("utf-8", "surrogatepass")
         head = len(name).to_bytes(4, "big") + name
         self._identity = b"id" + head

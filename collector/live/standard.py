@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from collector.assembly.assemble import assemble
 from collector.assembly.link import link
-from collector.assembly.link_keys import link_keys
+from collector.assembly.link_keys import Histories, link_keys
 from collector.assembly.merge import merge
 from collector.dialects.registry import Known, known_to, markers, read_log, read_span
 from collector.dialects.sniffing import SniffMemory
@@ -26,6 +26,7 @@ class StandardReconstruction:
         """`on_undecodable` is called with the dialect's name for each item that a dialect failed on."""
         self._decoder = decoder or MessageDecoder()
         self._on_undecodable = on_undecodable
+        self._histories = Histories()
         self._known: SniffMemory[Known] = SniffMemory(known_to)
 
     def markers(self) -> Sequence[bytes]:
@@ -39,7 +40,7 @@ class StandardReconstruction:
 
     def keys(self, fragments: Sequence[Operation]) -> TraceKeys:
         merged = _merged(fragments)
-        every = link_keys(merged)
+        every = link_keys(merged, histories=self._histories)
         return TraceKeys(
             ids=every.ids,
             provides=every.provides - every.ids,
