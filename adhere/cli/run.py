@@ -32,7 +32,11 @@ def run(
     Receives on 127.0.0.1:4317 (gRPC) and 127.0.0.1:4318 (HTTP); metrics and probes are on 127.0.0.1:9464. SIGTERM
     drains and exits with 0 within 25 s.
     """
-    from adhere.config import load_config  # noqa: PLC0415 - only what is needed is loaded
+    from adhere.run.quick_start import without_rich  # noqa: PLC0415 - only what is needed is loaded
+
+    with without_rich():
+        import structlog  # noqa: F401, PLC0415 - the evaluators that are checked use it
+    from adhere.config import load_config  # noqa: PLC0415 - same
     from adhere.run.plan import check_plan  # noqa: PLC0415 - same
 
     loaded = load_config(config)

@@ -8,13 +8,15 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-# structlog's console renderer loads rich, for tracebacks that our log prints plainly: a third of the time to start.
-sys.modules.setdefault("rich", None)  # type: ignore[arg-type]  # None is how Python writes "not to be imported"
+from adhere.run.quick_start import without_rich
 
-from adhere.config import load_config  # noqa: E402 - after the line above, as all that follows
-from adhere.errors import UsageError  # noqa: E402
-from adhere.run.process import run_role  # noqa: E402
-from adhere.run.supervisor import UNFIT  # noqa: E402
+with without_rich():
+    import structlog  # noqa: F401 - everything below uses it
+
+from adhere.config import load_config
+from adhere.errors import UsageError
+from adhere.run.process import run_role
+from adhere.run.supervisor import UNFIT
 
 
 def run_named(name: str, *, config: Path | None) -> int:
