@@ -26,8 +26,8 @@ from evaluators.pipeline.setup import make_setups
 from evaluators.registry import EvaluatorRegistry
 
 _POLL_S = 0.1
-_WITHOUT_JUDGE_S = 15.0
-_WITH_JUDGE_S = 90.0
+_WITHOUT_JUDGE_S = 60.0
+_WITH_JUDGE_S = 180.0
 _WIDTH = 118
 """Where the output is no terminal."""
 

@@ -15,7 +15,7 @@ import yaml
 from adhere.errors import CommandError
 from adhere.run.data_dir import Addresses, DataDir
 
-_START_S = 60.0
+_START_S = 90.0
 _STOP_S = 15.0
 _POLL_S = 0.05
 

@@ -26,11 +26,11 @@ from tests.support.running_adhere import write_config
 from tests.support.until import until
 from tests.support.verdict_lines import verdict_lines
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = pytest.mark.timeout(600)
 
 CONVERSATIONS = [f"c-{number}" for number in range(20)]
 EVALUATORS = ("rules", "task_adherence")
-LONG_S = 90.0
+LONG_S = 150.0
 Request = tuple[Signal, bytes]
 
 

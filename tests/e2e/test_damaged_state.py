@@ -14,9 +14,9 @@ from tests.support.running_adhere import write_config
 from tests.support.traffic import Oracle, Producer
 from tests.support.until import until
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = pytest.mark.timeout(600)
 
-LONG_S = 60.0
+LONG_S = 150.0
 GARBAGE = bytes(range(7, 256)) * 40
 DATABASES = ("conversations.db", "verdicts.db", "outbox.db")
 

@@ -14,9 +14,9 @@ from tests.support.traffic import Oracle, Producer
 from tests.support.until import until
 from tests.support.verdict_lines import verdict_lines
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = pytest.mark.timeout(600)
 
-LONG_S = 60.0
+LONG_S = 150.0
 
 
 async def judged_conversation(adhere: AdhereProcess, name: str) -> str | None:
@@ -56,6 +56,10 @@ async def test_the_roles_work_together_in_either_order_and_keep_others_out(tmp_p
         assert await collector.terminate() == 0
 
     assert sorted(judged(tmp_path)) == sorted(filter(None, [first, again, late]))
+    explained = await run_adhere("explain", late, "--config", config)  # nothing runs any more
+    assert explained.code == 0, explained.err
+    assert f"conversation {late} " in explained.out
+    assert "· rules · judged" in explained.out
 
 
 async def test_the_evaluator_may_come_first(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from tests.support.otlp_sink import OtlpSink
 from tests.support.running_adhere import write_config
 from tests.support.until import until
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = pytest.mark.timeout(600)
 
 JUDGE_KEY, JUDGE_HEADER = "canary-judge-key-1", "canary-judge-header-2"
 RELAY_HEADER, RELAY_PASSWORD = "canary-relay-header-3", "canary-relay-password-4"
@@ -31,7 +31,7 @@ EXPORT_HEADER, BEARER, WRONG_BEARER = "canary-export-header-5", "canary-bearer-6
 REQUEST_HEADER = "canary-request-header-8"
 SECRETS = (JUDGE_KEY, JUDGE_HEADER, RELAY_HEADER, RELAY_PASSWORD, EXPORT_HEADER, BEARER, WRONG_BEARER, REQUEST_HEADER)
 CONTENT = "canary-content-9"
-LONG_S = 60.0
+LONG_S = 150.0
 METHOD = f"/{next(iter(SERVICES.values()))}/Export"
 PROTOBUF = {"content-type": "application/x-protobuf"}
 

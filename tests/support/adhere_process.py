@@ -24,7 +24,7 @@ from tests.support.running_adhere import NO_JUDGE_FROM_ENVIRONMENT
 from tests.support.until import until
 
 Role = Literal["all", "collector", "evaluator"]
-_START_S = 90.0
+_START_S = 180.0
 """Generous, since the machine may be busy; nothing waits longer than it must."""
 
 
@@ -86,12 +86,12 @@ class AdhereProcess:
     def signal(self, number: signal.Signals) -> None:
         os.kill(self.pid, number)
 
-    async def wait(self, *, timeout_s: float = 60.0) -> int:
+    async def wait(self, *, timeout_s: float = 150.0) -> int:
         """The exit code; negative for the signal that ended it."""
         assert self._process is not None
         return await asyncio.wait_for(self._process.wait(), timeout_s)
 
-    async def terminate(self, *, timeout_s: float = 60.0) -> int:
+    async def terminate(self, *, timeout_s: float = 150.0) -> int:
         self.signal(signal.SIGTERM)
         return await self.wait(timeout_s=timeout_s)
 

@@ -43,7 +43,7 @@ class CommandLine:
         return await asyncio.to_thread(self, *arguments)
 
 
-async def run_adhere(*arguments: object, environ: Mapping[str, str] = {}, timeout_s: float = 60.0) -> Finished:
+async def run_adhere(*arguments: object, environ: Mapping[str, str] = {}, timeout_s: float = 150.0) -> Finished:
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-P", "-m", "adhere", *map(str, arguments)),
         stdin=asyncio.subprocess.DEVNULL,

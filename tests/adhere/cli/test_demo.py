@@ -8,7 +8,7 @@ from tests.support.command_line import run_adhere
 from tests.support.honest_judge import honest
 from tests.support.judge_server import JudgeServer
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = pytest.mark.timeout(600)
 
 
 def names_in(folder: Path) -> set[str]:

@@ -28,11 +28,11 @@ from tests.support.until import until
 
 CORPUS = Path(__file__).parents[4] / "shared" / "corpus"
 CAPTURES = 10
-LONG_S = 90.0
+LONG_S = 150.0
 RULE = {"name": "identity first", "before": "issue_refund", "require": "verify_identity"}
 ESCAPES = "\x1b[31mred\x1b[0m \x1b]0;title\x07 \u202eback"
 
-pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(600)]
 
 Request = tuple[Signal, bytes]
 
