@@ -27,6 +27,7 @@ from adhere.run.peer_metrics import PeerMetrics
 from adhere.run.relaying import KeptRelay
 from adhere.run.role_lock import RoleLock
 from adhere.run.stopping import Steps
+from adhere.run.tuning import settle_in
 from collector.clock import Clock, SystemClock
 from collector.errors import PermanentError
 from collector.journal.metrics import JournalMetrics
@@ -119,6 +120,7 @@ async def _run(config: Config, lifetime: Lifetime, data: DataDir, *, clock: Cloc
             )
         )
         stopping.add("addresses", partial(_clear, data, operations))
+        settle_in()
         log.info("collector ready", relays=[destination.name for destination in destinations])
         await lifetime.ended()
         log.info("collector stopping")

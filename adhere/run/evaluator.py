@@ -23,6 +23,7 @@ from adhere.run.lifetime import Lifetime
 from adhere.run.loop_lag import measure_loop_lag
 from adhere.run.role_lock import RoleLock
 from adhere.run.stopping import Steps
+from adhere.run.tuning import settle_in
 from collector.clock import Clock, SystemClock
 from collector.errors import PermanentError
 from collector.journal.metrics import JournalMetrics
@@ -114,6 +115,7 @@ async def _run(config: Config, lifetime: Lifetime, data: DataDir, stopping: Step
     ended = asyncio.create_task(lifetime.ended(), name="lifetime")
     stopping.add("background", lambda _: _cancel(judging, lagging, ended))
 
+    settle_in()
     log.info(
         "evaluator ready",
         evaluators=[setup.name for setup in setups],
