@@ -16,7 +16,7 @@ from collector.messages.frame import span_frame
 from collector.messages.recorded import model_call_fields
 from collector.messages.values import as_int, decode
 from collector.operation import Operation, OperationKind, Usage
-from collector.telemetry.records import Span
+from collector.telemetry.records import Span, StatusCode
 
 NAME = "logfire"
 MARKERS = (b"request_data",)
@@ -33,7 +33,15 @@ def read_span(span: Span, decoder: MessageDecoder) -> Operation:
     returned = decode(attributes.get("response_data"))
     fields = model_call_fields(attributes.get("request_data"), _answer(returned), decoder)
     fields["gaps"] = tuple(sorted({*frame.gaps, *fields["gaps"]}))
-    return replace(frame, **fields, usage=_usage(returned))
+    return replace(frame, **fields, usage=_usage(returned), is_internal=_is_begun_stream(span))
+
+
+def _is_begun_stream(span: Span) -> bool:
+    """A call whose answer is streamed ends with the first piece; a record of its own tells all at the end."""
+    attributes = span.attributes
+    told = "response_data" in attributes or "gen_ai.output.messages" in attributes
+    is_span = attributes.get("logfire.span_type") == "span" and span.scope.name.startswith("logfire")
+    return is_span and not told and span.status is not StatusCode.ERROR
 
 
 def _answer(returned: Any) -> Any:

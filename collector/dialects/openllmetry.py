@@ -12,7 +12,7 @@ from typing import Any
 
 from collector.messages.decoder import MessageDecoder
 from collector.messages.definitions import definitions_of
-from collector.messages.entities import call_arguments, call_result, input_items, output_items
+from collector.messages.entities import call_arguments, call_result, input_items, is_failure, output_items
 from collector.messages.flat import unflatten
 from collector.messages.frame import span_frame
 from collector.messages.semconv import agent_of, kind_of, usage_of
@@ -94,6 +94,8 @@ def _tool(attributes: Mapping[str, Any]) -> dict[str, Any]:
     result = first(attributes, "gen_ai.tool.call.result", "traceloop.entity.output")
     if result is not None:
         fields |= {"result": call_result(result), "has_result": True}
+        if is_failure(result):
+            fields["is_error"] = True
     return fields
 
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from collector.messages.payloads import is_message, request_items, response_items
-from collector.messages.reprs import decode_repr, is_printed_object, looks_like_repr
+from collector.messages.reprs import decode_fields, decode_repr, is_printed_object, looks_like_repr
 from collector.messages.truncation import decode_or_mend
 from collector.messages.values import as_str, decode, object_or_text, plain
 from collector.model import JsonValue
@@ -74,7 +74,22 @@ def call_result(value: object) -> JsonValue:
             found = decode(body.get("content"))  # type: ignore[union-attr]  # a mapping by the line above
         else:
             break
+    record = _record(found)
+    if record is not None:
+        found = record.get("error") if record.get("result") is None else record["result"]
     return object_or_text(found) if isinstance(found, str) else plain(found)
+
+
+def is_failure(value: object) -> bool:
+    """Whether what a tool gave back is a framework's own record of a failure."""
+    record = _record(value)
+    return record is not None and (bool(record.get("error")) or record.get("status") in {"failure", "failed", "error"})
+
+
+def _record(value: object) -> Mapping[str, Any] | None:
+    """A framework's printed record of how a tool ended: what it gave and, beside it, how it failed."""
+    fields = decode_fields(value) if isinstance(value, str) else None
+    return fields if fields is not None and {"result", "error"} <= set(fields) else None
 
 
 def _decoded(value: object) -> Any:

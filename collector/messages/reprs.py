@@ -23,6 +23,8 @@ MAX_VALUES = 100_000
 CLASS = "__class__"
 
 _OBJECT = re.compile(r"\s*[A-Za-z_][\w.]*\((?:[A-Za-z_]\w*=|<|\[|\{)")
+_FIELDS = re.compile(r"\s*[A-Za-z_]\w*=(?:['\"\[({<]|None\b|True\b|False\b|-?\d|\w+\()")
+_FIELD = re.compile(r"([A-Za-z_]\w*)=")
 _SPACE = re.compile(r"\s*")
 _NAME = re.compile(r"[A-Za-z_][\w.]*")
 _NUMBER = re.compile(r"[+-]?(?:0x[0-9a-fA-F]+|(?:\d[\d_]*)?\.?\d+(?:[eE][+-]?\d+)?\.?)")
@@ -61,6 +63,17 @@ def decode_repr(text: str, *, once: Once | None = None) -> Any:
     return value if isinstance(value, (dict, list)) else None
 
 
+def decode_fields(text: str) -> dict[str, Any] | None:
+    """The fields of a model that was printed without its name, `status='done' result=3`; None for any other text."""
+    if len(text) > MAX_LENGTH or not _FIELDS.match(text):
+        return None
+    try:
+        fields = _Parser(text, None).fields()
+    except (_UnreadableError, RecursionError):
+        return None
+    return fields if len(fields) > 1 else None
+
+
 def _object(text: object) -> Any:
     return decode_repr(text) if isinstance(text, str) else None
 
@@ -82,6 +95,16 @@ class _Parser:
         if self._at != len(self._text):
             raise _UnreadableError
         return value
+
+    def fields(self) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        while self._peek():
+            name = _FIELD.match(self._text, self._at)
+            if name is None:
+                raise _UnreadableError
+            self._at = name.end()
+            found[name[1]] = self._value(MAX_DEPTH)
+        return found
 
     def _skip(self) -> None:
         match = _SPACE.match(self._text, self._at)

@@ -38,6 +38,7 @@ _KINDS = {
     "retrieval": OperationKind.RETRIEVAL,
     "handoff": OperationKind.HANDOFF,
 }
+_STATED = ("workflow", "agent", "tool")
 _INTERNAL = {"embeddings", "embedding", "evaluation", "rerank", "moderation"}
 _REFERENCES = frozenset({"gen_ai.input.messages_ref", "gen_ai.output.messages_ref", "gen_ai.system_instructions_ref"})
 
@@ -47,6 +48,8 @@ def kind_of(attributes: Mapping[str, Any]) -> OperationKind:
     name = attributes.get("gen_ai.operation.name")
     if isinstance(name, str) and name:
         return _KINDS.get(name, OperationKind.OTHER)
+    if attributes.get("traceloop.span.kind") in _STATED:  # by another convention, whose dialect reads it
+        return OperationKind.OTHER
     if attributes.get("gen_ai.tool.name") and "gen_ai.request.model" not in attributes:
         return OperationKind.TOOL
     if "gen_ai.request.model" in attributes or "gen_ai.response.model" in attributes:

@@ -1,0 +1,117 @@
+"""Spans on which one convention says less than another, and calls that arrive as two spans."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from collector.dialects.registry import read_span
+from collector.messages.decoder import MessageDecoder
+from collector.messages.entities import call_result
+from collector.messages.reprs import decode_fields
+from collector.model import ToolCallStep, TurnStatus
+from collector.operation import Operation, OperationKind
+from collector.telemetry.records import Span
+from tests.support.genai_spans import asks, calls, chat, rebuild, returns, says, span
+
+CALL = "call-00007"
+
+
+def read(item: Span) -> Operation:
+    found = read_span(item, MessageDecoder())
+    assert found is not None
+    return found
+
+
+def entity(kind: str, given: Any, returned: Any, **more: Any) -> dict[str, Any]:
+    texts = {"traceloop.entity.input": given, "traceloop.entity.output": returned}
+    return {"gen_ai.system": "kit", "gen_ai.request.model": "m-1", "traceloop.span.kind": kind, **texts, **more}
+
+
+@pytest.mark.parametrize(
+    ("stated", "kind"),
+    [
+        pytest.param("agent", OperationKind.AGENT, id="agent"),
+        pytest.param("workflow", OperationKind.WORKFLOW, id="workflow"),
+        pytest.param("tool", OperationKind.TOOL, id="tool"),
+    ],
+)
+def test_a_stated_kind_outweighs_the_model_that_the_span_names(stated: str, kind: OperationKind) -> None:
+    assert read(span("s", entity(stated, "Hi", "Hello"))).kind is kind
+
+
+def test_an_agent_that_names_its_model_and_has_two_calls_is_no_call_itself() -> None:
+    wanted = calls(("count", CALL, {"of": "sheep"}))
+    history = [asks("How many?"), wanted, returns("9", CALL)]
+    record = "status='success' result='9' error=None images=None"
+    (conversation,) = rebuild(
+        [
+            span("top", entity("agent", "How many?", "Nine."), lasts=50),
+            span("c1", chat(history[:1], [wanted]), at=1, parent="top"),
+            span("t1", entity("tool", None, record, **{"gen_ai.tool.name": "count"}), at=3, parent="top"),
+            span("c2", chat(history, "Nine."), at=5, parent="top"),
+        ]
+    )
+    (turn,) = conversation.turns
+
+    assert [(s.name, s.arguments) for s in turn.steps if isinstance(s, ToolCallStep)] == [("count", {"of": "sheep"})]
+    assert turn.output == "Nine."
+
+
+@pytest.mark.parametrize(
+    ("record", "result", "failed"),
+    [
+        pytest.param("status='success' result='{\"a\": 1}' error=None files=None", {"a": 1}, False, id="gave"),
+        pytest.param("status='failure' result=None error='It\\'s stuck'", "It's stuck", True, id="failed"),
+        pytest.param("result=3 error=None", 3, False, id="number"),
+    ],
+)
+def test_a_printed_record_of_a_tool_is_what_the_tool_gave_or_its_error(record: str, result: Any, failed: bool) -> None:  # noqa: FBT001
+    operation = read(span("t", entity("tool", "{}", record)))
+
+    assert operation.result == result
+    assert operation.is_error is failed
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["a=1", "x=1 and y=2 are given", "status=ok result=fine", "k='v' tail", "name='x' name2=", "The sum is a=1 b=2"],
+)
+def test_words_that_look_a_little_like_fields_stay_words(text: str) -> None:
+    assert decode_fields(text) is None or "result" not in (decode_fields(text) or {})
+    assert call_result(text) == text
+
+
+def logfire(record: str, messages: list[dict[str, Any]], answer: str | None) -> dict[str, Any]:
+    attributes: dict[str, Any] = {
+        "logfire.span_type": record,
+        "request_data": json.dumps({"model": "m-1"}),
+        "gen_ai.request.model": "m-1",
+        "gen_ai.operation.name": "chat",
+        "gen_ai.input.messages": json.dumps(messages),
+    }
+    return attributes if answer is None else attributes | {"gen_ai.output.messages": json.dumps([says(answer)])}
+
+
+def test_a_streamed_call_of_two_spans_is_one_call() -> None:
+    first, second = [asks("Hi")], [asks("Hi"), says("Hello"), asks("Bye")]
+    scope = "logfire.someprovider"
+    (conversation,) = rebuild(
+        [
+            span("a1", logfire("span", first, None), trace="a", scope=scope),
+            span("b1", logfire("log", first, "Hello"), at=5, lasts=0, trace="b", scope=scope),
+            span("c1", logfire("span", second, None), at=10, trace="c", scope=scope),
+            span("d1", logfire("log", second, "See you"), at=15, lasts=0, trace="d", scope=scope),
+        ]
+    )
+
+    assert [(turn.user_input, turn.output) for turn in conversation.turns] == [("Hi", "Hello"), ("Bye", "See you")]
+
+
+def test_a_call_that_failed_before_its_stream_began_is_told() -> None:
+    failed = span("a1", logfire("span", [asks("Hi")], None), scope="logfire.someprovider", error=True)
+    (conversation,) = rebuild([failed])
+
+    assert [(turn.user_input, turn.status) for turn in conversation.turns] == [("Hi", TurnStatus.ERROR)]
