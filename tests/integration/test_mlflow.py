@@ -26,7 +26,7 @@ from tests.support.running_adhere import running_adhere, write_config
 from tests.support.until import until
 from tests.support.verdicts import verdict
 
-pytestmark = pytest.mark.timeout(600)
+pytestmark = pytest.mark.timeout(1800)
 
 RULES = {"rules": {"rules": [{"name": "member first", "before": "renew_loan", "require": "check_member"}]}}
 EXPERIMENT = {"x-mlflow-experiment-id": "0"}
