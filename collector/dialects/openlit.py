@@ -1,7 +1,8 @@
 """OpenLIT: the semantic conventions, with older and own names of contents beside them.
 
-Prompts of earlier releases are one text, a line a message that begins with its role; tools, agents and workflows have
-inputs and outputs under `gen_ai.{tool,agent,workflow}.*`.
+Prompts of earlier releases are one text, a line a message that begins with its role; where a message has no text, the
+whole list stands in its place, printed. Calls of an answer are joined by commas under `gen_ai.tool.*`. Tools, agents
+and workflows have inputs and outputs under `gen_ai.{tool,agent,workflow}.*`.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from collector.messages.decoder import Decoded, MessageDecoder
 from collector.messages.entities import call_arguments, call_result, input_items, output_items
 from collector.messages.frame import span_frame
 from collector.messages.payloads import request_items
+from collector.messages.reprs import decode_repr
 from collector.messages.semconv import agent_of, kind_of
 from collector.messages.values import as_str, decode, first
 from collector.model import Agent
@@ -62,10 +64,37 @@ def _prompt(value: object, decoder: MessageDecoder) -> Decoded:
         ends = [*(match.start() for match in starts[1:]), len(value)]
         lines = zip(starts, ends, strict=False)
         items = [{"role": match[1], "content": value[match.end() : end].rstrip("\n")} for match, end in lines]
+        items = _printed_list(items) or items
         items = items or (
             [{"role": "user", "content": value}] if value and not isinstance(decode(value), list) else None
         )
     return decoder.read_items(items) if items else Decoded()
+
+
+def _printed_list(items: list[Any]) -> list[Any] | None:
+    """The whole list as it stands printed in the latest place; it has what the lines leave out."""
+    for at in range(len(items) - 1, -1, -1):
+        content = items[at]["content"]
+        printed = decode_repr(content) if content[:2] == "[{" else None
+        if isinstance(printed, list) and all(isinstance(item, Mapping) and "role" in item for item in printed):
+            return printed
+    return None
+
+
+def _joined_calls(attributes: Mapping[str, Any]) -> list[Any]:
+    """Ids and arguments are left out where they are not as many as the names."""
+    names, ids, given = (as_str(attributes.get(f"gen_ai.tool.{key}")) for key in ("name", "call.id", "args"))
+    if names is None:
+        return []
+    listed = names.split(", ")
+    arguments = decode(f"[{given}]") if given is not None else None
+    arguments = arguments if isinstance(arguments, list) and len(arguments) == len(listed) else [None] * len(listed)
+    known: list[str] | list[None] = ids.split(", ") if ids is not None else []
+    known = known if len(known) == len(listed) else [None] * len(listed)
+    return [
+        {"id": call_id, "function": {"name": name, "arguments": argument}}
+        for name, call_id, argument in zip(listed, known, arguments, strict=True)
+    ]
 
 
 def _completion(attributes: Mapping[str, Any], decoder: MessageDecoder) -> Decoded:
@@ -75,6 +104,7 @@ def _completion(attributes: Mapping[str, Any], decoder: MessageDecoder) -> Decod
     text = as_str(attributes.get("gen_ai.content.completion")) or ""
     calls = decode(attributes.get("gen_ai.response.tool_calls"))
     listed = calls if isinstance(calls, list) else [calls] if isinstance(calls, Mapping) else []
+    listed = listed or _joined_calls(attributes)
     if not text and not listed:
         return Decoded()
     message = {"role": "assistant", "content": text, "tool_calls": listed}

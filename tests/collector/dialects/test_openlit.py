@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 from typing import Any
 
+from collector.model import ToolCallStep, ToolResultStep
 from collector.telemetry.records import Resource, Span, SpanEvent
 from tests.support.genai_spans import T0, rebuild, span
 from tests.support.two_turns import (
@@ -80,3 +81,39 @@ def test_workflows_say_what_was_asked() -> None:
     (conversation,) = rebuild([own("w", attributes)])
 
     assert shown(conversation) == [(ASKED, [], TOLD)]
+
+
+def test_calls_joined_by_commas_and_a_list_printed_within_the_prompt_are_read() -> None:
+    wanted = [("call-00001", "count", '{"of": "sheep, goats"}'), ("call-00002", "count", '{"of": "cows"}')]
+    listed = [{"id": i, "type": "function", "function": {"name": n, "arguments": a}} for i, n, a in wanted]
+    history = [
+        {"role": "user", "content": "How many?"},
+        {"role": "assistant", "content": None, "tool_calls": listed},
+        {"role": "tool", "tool_call_id": "call-00002", "content": "3"},
+        {"role": "tool", "tool_call_id": "call-00001", "content": "[9, 4]"},
+    ]
+    joined = {
+        "gen_ai.operation.name": "chat",
+        "gen_ai.request.model": "m",
+        "gen_ai.tool.name": "count, count",
+        "gen_ai.tool.call.id": "call-00001, call-00002",
+        "gen_ai.tool.args": ", ".join(arguments for _, _, arguments in wanted),
+    }
+    asked = [SpanEvent("gen_ai.content.prompt", T0, {"gen_ai.prompt": "user: How many?"})]
+    (conversation,) = rebuild(
+        [
+            own("c1", joined, events=asked, trace="a"),
+            call("c2", f"user: How many?\nuser: {history!r}\ntool: 3\ntool: [9, 4]", "Sixteen.", at=9, trace="b"),
+        ]
+    )
+    (turn,) = conversation.turns
+
+    assert [(s.call_id, s.arguments) for s in turn.steps if isinstance(s, ToolCallStep)] == [
+        ("call-00001", {"of": "sheep, goats"}),
+        ("call-00002", {"of": "cows"}),
+    ]
+    assert {s.call_id: s.result for s in turn.steps if isinstance(s, ToolResultStep)} == {
+        "call-00001": [9, 4],
+        "call-00002": "3",
+    }
+    assert (turn.user_input, turn.output) == ("How many?", "Sixteen.")
