@@ -102,7 +102,7 @@ def memory_of_open_conversations(count: int, folder: Path) -> tuple[float, float
                 agent = AgentTelemetry(f"c{number}", name=f"c{number}")
                 spans += agent.turn(f"order {number} " + "about this and that " * 50)
             live.send(*spans)
-            live.journal.records.clear()
+            del live.journal.records[:-1]
 
     warm = min(1000, count // 2)
     open_some(0, warm)
