@@ -47,7 +47,17 @@ def segments_of(nodes: Sequence[Node]) -> list[Segment]:
     for node in live(nodes):
         if node.kind in _ENTRY_KINDS and node.meaningful_parent is None and not node.is_internal:
             found += _expand(node, (), _MAX_DEPTH)
+    speaking = {segment.trace_id for segment in found if segment.calls}
+    for segment in found:
+        if segment.trace_id in speaking and _is_fragment(segment):
+            segment.answer = None
     return sorted(found, key=lambda segment: segment.entry.order)
+
+
+def _is_fragment(segment: Segment) -> bool:
+    """A step of a chain whose span is missing: it says what went on inside, not what the user was told."""
+    entry = segment.entry
+    return entry.kind is OperationKind.WORKFLOW and entry.parent_is_missing and not segment.calls
 
 
 def _expand(entry: Node, outer: tuple[Node, ...], depth: int) -> list[Segment]:
@@ -100,12 +110,13 @@ def _segment(entry: Node, outer: tuple[Node, ...]) -> Segment:
     below = [node for node in entry.descendants() if not node.is_duplicate and not node.is_internal]
     main = [node for node in below if not _is_under_tool(node, entry)]
     main.sort(key=lambda node: node.order)
+    calls = [node for node in main if node.kind is OperationKind.MODEL_CALL]
     sections = asked_in(entry.operation)
     said = sections[-1].user_text if sections else None
     return Segment(
         entry=entry,
         outer=outer,
-        calls=[node for node in main if node.kind is OperationKind.MODEL_CALL],
+        calls=calls,
         tools=[node for node in main if node.kind is OperationKind.TOOL],
         handoffs=[node for node in main if node.kind is OperationKind.HANDOFF],
         agents=[entry, *(node for node in main if node.kind in AGENT_LIKE)],

@@ -13,7 +13,7 @@ from typing import Any
 
 from collector.messages.decoder import Decoded, MessageDecoder
 from collector.messages.definitions import definitions_of
-from collector.messages.entities import call_arguments, call_result, input_items, output_items
+from collector.messages.entities import call_arguments, call_result, input_items, is_marker, output_items
 from collector.messages.flat import unflatten
 from collector.messages.frame import span_frame
 from collector.messages.payloads import request_items, response_items, tools_of
@@ -137,7 +137,7 @@ def _plain_text(attributes: Mapping[str, Any], side: str, role: str) -> list[Any
     text = attributes.get(f"{side}.value")
     if attributes.get(f"{side}.mime_type") != "text/plain" or not isinstance(text, str) or not text:
         return None
-    if decode_container(text) is not None or is_printed_object(text):
+    if decode_container(text) is not None or is_printed_object(text) or is_marker(text):
         return None  # a framework's state, not somebody's words
     return [{"role": role, "content": text}]
 

@@ -25,7 +25,7 @@ from collector.messages.digests import link
 from collector.messages.recent import Recent
 from collector.messages.shapes import messages_of
 from collector.messages.truncation import mend
-from collector.messages.unfinished import unfinished
+from collector.messages.unfinished import marked, unfinished, without_untold
 from collector.messages.usual import usual_message
 from collector.messages.values import decode, plain
 from collector.model import GapKind
@@ -127,11 +127,12 @@ class MessageDecoder:
     def _mended(self, text: str, default: Role) -> Decoded:
         found = mend(text.lstrip())
         items = found if isinstance(found, list) else [found]
+        items[-1], is_untold = without_untold(items[-1])
         messages = [message for item in items if item for message in messages_of(item, default=default)]
         self.decoded += len(messages)
         if not messages:
             return Decoded(gaps=(GapKind.UNDECODABLE,))
-        messages[-1] = unfinished(messages[-1])
+        messages[-1] = marked(messages[-1]) if is_untold else unfinished(messages[-1])
         return Decoded(self.chain_of(messages), ())
 
     def _read_array(self, raw: bytes, default: Role) -> Decoded:

@@ -8,6 +8,7 @@ another span tells, or it is a gap.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -26,6 +27,7 @@ _TOLD = (
     "reply", "replies", "raw", "return_value", "final_result", "generation",
 )  # fmt: skip
 _MAX_DEPTH = 5
+_MARKER = re.compile(r"__[A-Za-z]\w*__")
 
 
 def input_items(value: object) -> list[Any] | None:
@@ -58,6 +60,9 @@ def call_arguments(value: object) -> JsonValue:
         if inner is None:
             break
         found = decode(inner)
+    if isinstance(found, str) and found[:1] == "{":
+        printed = decode_repr(found)
+        found = printed if isinstance(printed, Mapping) else found
     return object_or_text(found) if isinstance(found, str) else plain(found)
 
 
@@ -95,7 +100,7 @@ def _record(value: object) -> Mapping[str, Any] | None:
 def _decoded(value: object) -> Any:
     """JSON, else a printed Python object."""
     found = decode(value)
-    if isinstance(found, str) and looks_like_repr(found):
+    if isinstance(found, str) and (looks_like_repr(found) or is_printed_object(found)):
         printed = decode_repr(found)
         return found if printed is None else printed
     return found
@@ -121,7 +126,7 @@ def _single(found: Any, names: tuple[str, ...], *, depth: int) -> str | None:
         return None
     if isinstance(found, list):
         return _single(decode(found[0]), names, depth=depth - 1) if len(found) == 1 else None
-    if not isinstance(found, Mapping):
+    if not isinstance(found, Mapping) or _is_on_the_way(found):
         return None
     if set(found) <= {"args", "kwargs"}:
         texts = [item for item in found.get("args") or [] if isinstance(item, str)]
@@ -133,14 +138,27 @@ def _single(found: Any, names: tuple[str, ...], *, depth: int) -> str | None:
     return next((text for text in texts_inside if text), None)
 
 
+def _is_on_the_way(found: Mapping[str, Any]) -> bool:
+    """A message of LangChain's, printed without its role, that gives a tool's result or asks for one."""
+    if "tool_call_id" in found or found.get("tool_calls"):
+        return True
+    more = found.get("additional_kwargs")
+    return isinstance(more, Mapping) and bool(more.get("tool_calls") or more.get("function_call"))
+
+
 def _spoken(text: str, names: tuple[str, ...], *, depth: int) -> str | None:
     """A text that somebody may have said. A printed object is none, nor is JSON that was cut; what it holds may be."""
-    if decode_or_mend(text)[1]:
+    if decode_or_mend(text)[1] or is_marker(text):
         return None
     if not is_printed_object(text):
         return as_str(text.strip())
     printed = decode_repr(text)
     return _single(printed, names, depth=depth - 1) if printed is not None and depth > 0 else None
+
+
+def is_marker(text: str) -> bool:
+    """A name such as `__end__`, which a graph's router gives."""
+    return _MARKER.fullmatch(text.strip()) is not None
 
 
 def _unwrapped(found: Mapping[str, Any]) -> Any:

@@ -48,14 +48,16 @@ def looks_like_repr(text: str) -> bool:
 
 
 def is_printed_object(text: str) -> bool:
-    """`Name(field=...)`, `Name([...])`: nothing that anybody would say."""
-    return _OBJECT.match(text) is not None
+    """`Name(field=...)`, `Name([...])`, `field='...' other=...`: nothing that anybody would say."""
+    return _OBJECT.match(text) is not None or decode_fields(text) is not None
 
 
 def decode_repr(text: str, *, once: Once | None = None) -> Any:
     """The object or container that was printed; None where it is neither or does not parse. Not to be changed."""
-    if len(text) > MAX_LENGTH or not looks_like_repr(text):
+    if len(text) > MAX_LENGTH:
         return None
+    if not looks_like_repr(text):
+        return decode_fields(text)
     try:
         value = _Parser(text, once).whole()
     except (_UnreadableError, RecursionError):

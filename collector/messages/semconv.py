@@ -13,7 +13,7 @@ from collector.messages.decoder import Decoded, MessageDecoder
 from collector.messages.definitions import definitions_of
 from collector.messages.streamed import unfinished_choices
 from collector.messages.values import as_int, as_str, decode, first, object_or_text, text_of
-from collector.model import Agent, GapKind
+from collector.model import Agent, GapKind, JsonValue
 from collector.operation import OperationKind, Role, Usage
 
 _KINDS = {
@@ -109,10 +109,18 @@ def tool_fields(attributes: Mapping[str, Any]) -> dict[str, Any]:
         "call_id": as_str(first(attributes, "gen_ai.tool.call.id", "gen_ai.tool.call_id")),
     }
     if "gen_ai.tool.call.arguments" in attributes:
-        fields |= {"arguments": object_or_text(attributes["gen_ai.tool.call.arguments"]), "has_arguments": True}
+        fields |= {"arguments": _arguments(attributes["gen_ai.tool.call.arguments"]), "has_arguments": True}
     if "gen_ai.tool.call.result" in attributes:
         fields |= {"result": object_or_text(attributes["gen_ai.tool.call.result"]), "has_result": True}
     return fields
+
+
+def _arguments(value: object) -> JsonValue:
+    """The arguments; where a callback's own record of the call stands in their place, those in it."""
+    found = object_or_text(value)
+    if isinstance(found, Mapping) and "input_str" in found and isinstance(found.get("inputs"), Mapping):
+        return found["inputs"]
+    return found
 
 
 def agent_of(attributes: Mapping[str, Any]) -> Agent | None:
