@@ -43,6 +43,9 @@ def link(operations: Iterable[Operation]) -> list[tuple[Operation, ...]]:
     """The operations of each conversation, conversations in order of time. Operations are merged, one a span."""
     every = [settle(operation) for operation in operations]
     units = units_of(every, response_ids=response_ids_of(every))
+    if len({(unit.service, unit.conversation_id) for unit in units}) == 1 and units[0].conversation_id is not None:
+        # Nothing is left to find out: one name joins them all, and nothing parts what has one name.
+        return [tuple(op for unit in units for op in unit.operations)]
     groups = _Groups(units)
     _by_conversation_id(groups)
     _by_response_id(groups)

@@ -13,6 +13,7 @@ from collector.live.closure import awaits_tools, is_closed
 from collector.live.codec import decode_fragment
 from collector.live.content_digest import conversation_digest, turn_digests
 from collector.live.content_reader import ContentReader
+from collector.live.fragment_reader import FragmentReader
 from collector.live.pace import Pace
 from collector.live.pace_store import PaceStore
 from collector.live.readiness import Due, ReadinessConfig, UnitFacts, conversation_due, turn_due
@@ -83,9 +84,11 @@ class Evaluation:
         *,
         reconstruction: Reconstruction,
         config: ReadinessConfig,
+        cache_bytes: int,
     ) -> None:
         self._store = store
         self._reader = reader
+        self._fragments = FragmentReader(reader, cache_bytes=cache_bytes)
         self._units = units
         self._paces = paces
         self._reconstruction = reconstruction
@@ -93,15 +96,17 @@ class Evaluation:
         self.in_flight: set[tuple[str, int]] = set()
         """Handed over by this process and not yet acknowledged: key and revision."""
 
+    def forget(self) -> None:
+        """Drop what is cached."""
+        self._fragments.forget()
+
     def conversations(self, component: int) -> list[Conversation]:
         operations = [decode_fragment(data, self._reader) for _, data in self._store.fragments_of(component)]
         return [conversation for conversation, _ in self._reconstruction.conversations(operations)]
 
     def look(self, component: ComponentRow, *, now_ns: int) -> list[Ready]:
         rows = {row.name: row for row in self._store.traces_of(component.id)}
-        fragments: dict[str, list[Operation]] = {}
-        for name, data in self._store.fragments_of(component.id):
-            fragments.setdefault(name, []).append(decode_fragment(data, self._reader))
+        fragments = self._fragments.by_trace(component, self._store.fragments_of(component.id))
         look = _Look(
             component=component.id,
             now_ns=now_ns,

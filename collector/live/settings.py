@@ -19,7 +19,7 @@ class LiveConfig:
     max_conversation_bytes: int = 32 * _MIB
     """A conversation above this (with all that may belong to it) takes no further telemetry."""
     cache_bytes: int = 32 * _MIB
-    """Memory for what was used last; an upper bound, shared by all caches."""
+    """Memory for what was used last, shared by all caches; half as much again for what is being looked at."""
     pending_bytes: int = 16 * _MIB
     """Memory for spans of traces in which no GenAI telemetry was seen so far."""
     pending_age_s: float = 120

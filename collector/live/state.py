@@ -52,6 +52,7 @@ class LiveState:
             self.paces,
             reconstruction=reconstruction,
             config=config.readiness,
+            cache_bytes=config.cache_bytes // 2,
         )
         self.retention = Retention(self.store, max_age_s=config.retention_s, max_bytes=config.max_bytes)
 
@@ -75,6 +76,7 @@ class LiveState:
         self.reader.forget()
         self.paces.forget()
         self.batches.forget()
+        self.evaluation.forget()
 
     def set_aside(self, reason: str, *, now_ns: int) -> None:
         """Close, and move the file out of the way."""
