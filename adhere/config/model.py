@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Self
 
-from pydantic import Field, SecretStr
+from pydantic import Field, model_validator
 
-from adhere.config.base import ConfigPart, Endpoint
+from adhere.config.base import ConfigPart, Endpoint, Token, split_endpoint
 from adhere.config.judging import ConversationsConfig, EvaluatorEntry, ExporterEntry, JudgeConfig, NamedEntry
 from adhere.config.receiving import JournalConfig, ReceiversConfig, RelayConfig, Seconds
 
@@ -34,7 +34,7 @@ class TelemetryConfig(ConfigPart):
     allowed_hosts: tuple[str, ...] = ()
     """Host names under which it may be reached, such as `adhere` in a compose network; addresses and localhost always
     may. On a public endpoint without any named here, every name may."""
-    bearer_token: SecretStr | None = None
+    bearer_token: Token | None = None
     """When set, `/metrics` needs `Authorization: Bearer <token>`; the probes never do."""
     logs: LogsConfig = LogsConfig()
 
@@ -63,3 +63,15 @@ class Config(ConfigPart):
     """Refuse to start with a receiver that listens beyond loopback without TLS or token; else that is a warning."""
     shutdown_s: Seconds = 25.0
     """Bound of an orderly stop after SIGTERM (seconds)."""
+
+    @model_validator(mode="after")
+    def _ports_differ(self) -> Self:
+        receivers = {"receivers.grpc": self.receivers.grpc, "receivers.http": self.receivers.http}
+        endpoints = {f"{name}.endpoint": one.endpoint for name, one in receivers.items() if one.enabled}
+        taken: dict[tuple[str, int], str] = {}
+        for name, endpoint in {**endpoints, "telemetry.endpoint": self.telemetry.endpoint}.items():
+            where = split_endpoint(endpoint)
+            if where[1] and where in taken:
+                raise ValueError(f"{taken[where]} and {name} are both {endpoint}; give one of them another port")
+            taken[where] = name
+        return self

@@ -5,11 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, SecretStr, model_validator
+from pydantic import AfterValidator, Field, SecretStr, model_validator
 
-from adhere.config.base import ConfigPart, Endpoint
+from adhere.config.base import ConfigPart, Endpoint, Token
 
-Bytes = Annotated[int, Field(gt=0)]
+
+def _countable(value: int) -> int:
+    if value >= 1 << 62:
+        raise ValueError("this is more than any disk or memory holds; write a number of bytes below 2^62")
+    return value
+
+
+Bytes = Annotated[int, Field(gt=0), AfterValidator(_countable)]
 Seconds = Annotated[float, Field(gt=0)]
 
 
@@ -29,7 +36,7 @@ class ReceiverConfig(ConfigPart):
     """Whether to open this receiver at all."""
     tls: TlsServerConfig | None = None
     """Serve TLS (1.2 or newer) with this certificate. Without it, plain text."""
-    bearer_token: SecretStr | None = None
+    bearer_token: Token | None = None
     """When set, every request must carry `Authorization: Bearer <token>`."""
 
 

@@ -125,3 +125,29 @@ def test_the_schema_describes_every_top_level_option() -> None:
 
     assert set(properties) == set(Config.model_fields)
     assert all("machine" not in str(value) for value in properties.values())
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("shutdown_s: 1.0e+400", "shutdown_s"),
+        ("judge: {deadline_s: .inf}", "judge.deadline_s"),
+        ("journal: {max_bytes: 99999999999999999999999999}", "journal.max_bytes"),
+        ("receivers: {http: {endpoint: 'http://127.0.0.1:4318'}}", "is a URL"),
+        ("receivers: {http: {endpoint: '127.0.0.1:4317'}}", "receivers.grpc.endpoint and receivers.http.endpoint"),
+        ("telemetry: {endpoint: '127.0.0.1:4318'}", "receivers.http.endpoint and telemetry.endpoint"),
+        ("receivers: {grpc: {bearer_token: '${env:TOKEN:-}'}}", "receivers.grpc.bearer_token: the token is empty"),
+        ("telemetry: {bearer_token: ' '}", "telemetry.bearer_token: the token is empty"),
+    ],
+)
+def test_values_that_would_not_hold_are_refused(tmp_path: Path, text: str, said: str) -> None:
+    with pytest.raises(ConfigError, match=said):
+        load_config(write(tmp_path, text), environ={})
+
+
+def test_a_free_port_may_be_asked_for_more_than_once(tmp_path: Path) -> None:
+    endpoint = "{endpoint: '127.0.0.1:0'}"
+
+    config = load_config(write(tmp_path, f"receivers: {{grpc: {endpoint}, http: {endpoint}}}"), environ={})
+
+    assert config.receivers.grpc.endpoint == config.receivers.http.endpoint
