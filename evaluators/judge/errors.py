@@ -49,11 +49,17 @@ class JudgeErrorType(StrEnum):
         """Counts towards opening the circuit."""
         return self in _MEANS_DOWN
 
+    @property
+    def needs_someone(self) -> bool:
+        """Does not pass by itself: a key, an account or a setting is wrong."""
+        return self in _NEEDS_SOMEONE
+
 
 _TRANSIENT = frozenset(
     {JudgeErrorType.TIMEOUT, JudgeErrorType.RATE_LIMITED, JudgeErrorType.SERVER_ERROR, JudgeErrorType.CONNECTION}
 )
 _RETRYABLE = _TRANSIENT | {JudgeErrorType.QUOTA_EXHAUSTED, JudgeErrorType.UNAUTHORIZED, JudgeErrorType.JUDGE_DOWN}
+_NEEDS_SOMEONE = frozenset({JudgeErrorType.QUOTA_EXHAUSTED, JudgeErrorType.UNAUTHORIZED, JudgeErrorType.REJECTED})
 _MEANS_DOWN = frozenset(
     {
         JudgeErrorType.TIMEOUT,

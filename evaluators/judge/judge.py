@@ -73,6 +73,8 @@ class Judge:
         )
         self._price = price_of(config.model, overrides=config.prices, list_prices=LIST_PRICES)
         self._closed = False
+        self._reported: set[JudgeErrorType] = set()
+        """What was logged since the last answer."""
 
     @property
     def name(self) -> str:
@@ -160,6 +162,7 @@ class Judge:
                 completion = await self._attempt(question, repair, max_tokens, tally=tally)
             except JudgeError as err:
                 last = err
+                self._report(err)
             else:
                 if completion.refused:
                     raise JudgeError(JudgeErrorType.REFUSED, f"The judge {self.name!r} refused to answer.")
@@ -186,6 +189,7 @@ class Judge:
                 self._breaker.abandoned()
         self._breaker.succeeded()
         self._slots.succeeded()
+        self._reported.clear()
         if self._metrics is not None:
             self._metrics.attempts.labels("answered").inc()
         tally.add(completion, prompt=question.frame + question.record + question.text)
@@ -203,6 +207,12 @@ class Judge:
             self._metrics.attempts.labels(error_type.value).inc()
         if self._breaker.is_open and not was_open:
             log.warning("judge is down", judge=self.name, error_type=error_type.value)
+
+    def _report(self, error: JudgeError) -> None:
+        """Each once until it answers again: before the circuit opens, nobody would hear of a key that is wrong."""
+        if error.error_type.needs_someone and error.error_type not in self._reported:
+            self._reported.add(error.error_type)
+            log.warning("judge refuses", judge=self.name, error_type=error.error_type.value)
 
     def _info(self, tally: Tally, started_s: float) -> JudgeInfo:
         return tally.info(self.name, price=self._price, duration_s=self._clock.monotonic_s() - started_s)

@@ -5,6 +5,7 @@ import json
 from random import Random
 
 import pytest
+from structlog.testing import capture_logs
 from prometheus_client import CollectorRegistry
 from pydantic import SecretStr
 
@@ -355,6 +356,20 @@ async def test_the_circuit_opens_defers_and_closes_after_one_good_probe():
     assert all(error.error_type.retryable and error.retry_after_s == 30 for error in down)
     assert sent_while_open == 4
     assert len(server.calls) == 6
+
+
+async def test_a_refusal_that_needs_someone_is_logged_once_until_an_answer():
+    script = in_order([error(401), error(401), answer(GOOD), error(401), error(500)])
+    async with scripted_judge(script, max_attempts=1) as (judge, _):
+        with capture_logs() as logs:
+            await failure(judge)
+            await failure(judge)
+            await judge.ask(QUESTION, read=read)
+            await failure(judge)
+            await failure(judge)
+
+    refused = [(line["log_level"], line["error_type"]) for line in logs if line["event"] == "judge refuses"]
+    assert refused == [("warning", "unauthorized")] * 2
 
 
 async def test_only_one_probe_is_sent_while_half_open():
