@@ -6,10 +6,10 @@ turn.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from collector.messages.markers import gaps_in
-from collector.messages.values import join_texts, squash
+from collector.messages.values import decode_container, join_texts, squash
 from collector.model import GapKind
 from collector.operation import (
     Chain,
@@ -22,6 +22,8 @@ from collector.operation import (
     ToolCallPart,
     ToolResultPart,
 )
+
+_MAX_DEPTH = 8
 
 
 def text_in(message: Message) -> str:
@@ -105,6 +107,23 @@ def asked_in(operation: Operation) -> list[Section]:
     """The input's sections; none where it was cut in what may be an earlier turn: the latest words are unknown."""
     sections = sections_of(operation.input)
     return [] if is_cut(operation) and (len(sections) > 1 or any(s.messages for s in sections)) else sections
+
+
+def payload_of(words: str | None, calls: Iterable[Operation]) -> str | None:
+    """The JSON text that the first call of a model was asked with, where `words` are what a wrapper took out of it."""
+    asked = next((text for call in calls if (text := user_input_of(call.input))), None)
+    if words is None or asked is None or asked.lstrip()[:1] not in ("{", "["):
+        return words
+    wanted = squash(words)
+    return asked if any(squash(text) == wanted for text in _texts_in(decode_container(asked), _MAX_DEPTH)) else words
+
+
+def _texts_in(value: object, depth: int) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif depth > 0 and isinstance(value, (list, Mapping)):
+        for item in value.values() if isinstance(value, Mapping) else value:
+            yield from _texts_in(item, depth - 1)
 
 
 def user_input_of(chain: Chain | None) -> str | None:

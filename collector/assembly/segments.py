@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from collector.assembly.said import answer_of, asked_in, same_text, told_by
+from collector.assembly.said import answer_of, asked_in, payload_of, same_text, told_by
 from collector.assembly.tree import AGENT_LIKE, Node, live
 from collector.model import GapKind
 from collector.operation import OperationKind, ToolCallPart, ToolResultPart
@@ -112,7 +112,7 @@ def _segment(entry: Node, outer: tuple[Node, ...]) -> Segment:
     main.sort(key=lambda node: node.order)
     calls = [node for node in main if node.kind is OperationKind.MODEL_CALL]
     sections = asked_in(entry.operation)
-    said = sections[-1].user_text if sections else None
+    said = payload_of(sections[-1].user_text, (node.operation for node in calls)) if sections else None
     return Segment(
         entry=entry,
         outer=outer,

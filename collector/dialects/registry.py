@@ -63,6 +63,7 @@ from collector.frozen import altered
 from collector.messages.decoder import MessageDecoder
 from collector.messages.fold import fold
 from collector.messages.frame import log_frame, span_frame
+from collector.messages.truncation import shows_a_limit
 from collector.model import GapKind
 from collector.operation import Operation
 from collector.telemetry.records import LogRecord, Span
@@ -164,6 +165,8 @@ def read_span(
     operation = fold([part for part in found if part is not None]) or span_frame(span, dialect="")
     if any(part is None for part in found):
         operation = replace(operation, gaps=tuple(sorted({*operation.gaps, GapKind.UNDECODABLE})))
+    if dialects and shows_a_limit(span.attributes.values()):
+        operation = replace(operation, gaps=tuple(sorted({*operation.gaps, GapKind.TRUNCATED})))
     return _with_conversation_id(operation, span, is_genai=bool(dialects))
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
+from collections.abc import Iterable
 from typing import Any
 
 import orjson
@@ -20,8 +21,22 @@ _CLOSERS = {"{": "}", "[": "]"}
 _TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+("?)|[{}\[\],]', re.DOTALL)
 _ENDS = '"}]{['
 _STEPS_BACK = 8
+_MIN_LIMIT = 32
 _ESCAPE_LENGTH = 7
 """An escape such as \\u00e4 may be cut in its middle."""
+
+
+def shows_a_limit(values: Iterable[object]) -> bool:
+    """Whether the longest values of a span were cut to one length: a JSON text that does not end, and a plain text, of
+    which nothing else would show it.
+    """
+    texts = [value for value in values if type(value) is str]
+    longest = max(map(len, texts), default=0)
+    if longest < _MIN_LIMIT:
+        return False
+    cut = [text for text in texts if len(text) == longest]
+    unended = sum(text[0] in _CLOSERS and text.rstrip()[-1:] != _CLOSERS[text[0]] for text in cut)
+    return 0 < unended < sum(text[0] not in _CLOSERS for text in cut) + unended
 
 
 def decode_or_mend(value: object) -> tuple[Any, bool]:
