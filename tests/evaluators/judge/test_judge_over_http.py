@@ -5,9 +5,9 @@ import json
 from random import Random
 
 import pytest
-from structlog.testing import capture_logs
 from prometheus_client import CollectorRegistry
 from pydantic import SecretStr
+from structlog.testing import capture_logs
 
 from evaluators.judge.answer import decode_answer
 from evaluators.judge.errors import JudgeError, JudgeErrorType, UnusableAnswerError
