@@ -104,9 +104,11 @@ def _ends_in(message: Message) -> bool:
 
 
 def asked_in(operation: Operation) -> list[Section]:
-    """The input's sections; none where it was cut in what may be an earlier turn: the latest words are unknown."""
+    """The input's last section; none where it was cut in what may be an earlier turn: the latest words are unknown."""
+    if not is_cut(operation):
+        return last_sections_of(operation.input)
     sections = sections_of(operation.input)
-    return [] if is_cut(operation) and (len(sections) > 1 or any(s.messages for s in sections)) else sections
+    return [] if len(sections) > 1 or any(s.messages for s in sections) else sections
 
 
 def payload_of(words: str | None, calls: Iterable[Operation]) -> str | None:
@@ -128,7 +130,7 @@ def _texts_in(value: object, depth: int) -> Iterator[str]:
 
 def user_input_of(chain: Chain | None) -> str | None:
     """The user's words that end the list: its last run of user messages."""
-    sections = sections_of(chain)
+    sections = last_sections_of(chain)
     return sections[-1].user_text if sections else None
 
 
@@ -186,6 +188,29 @@ def sections_of(chain: Chain | None, *, stop: Iterable[bytes] = ()) -> list[Sect
     return sections
 
 
+def last_sections_of(chain: Chain | None) -> list[Section]:
+    """The last of `sections_of`, if there is one, without walking over what is before it."""
+    after: list[Chain] = []
+    users: list[Chain] = []
+    node = chain
+    while node is not None:
+        if node.message.role is not Role.SYSTEM:
+            if is_human(node.message):
+                users.append(node)
+            elif users:
+                break
+            else:
+                after.append(node)
+        node = node.parent
+    if not users:
+        return []
+    last = Section()
+    last.users = [user.message for user in reversed(users)]
+    last.nodes = after[::-1]
+    last.anchor = users[0].digest
+    return [last]
+
+
 def has_human(chain: Chain | None) -> bool:
     node = chain
     while node is not None:
@@ -207,7 +232,7 @@ def tail_of(chain: Chain | None) -> list[Chain]:
 
 
 def same_text(one: str | None, two: str | None) -> bool:
-    return bool(one) and bool(two) and squash(one or "") == squash(two or "")
+    return bool(one) and bool(two) and (one == two or squash(one or "") == squash(two or ""))
 
 
 def contains(whole: str | None, part: str | None) -> bool:
