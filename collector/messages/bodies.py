@@ -23,6 +23,7 @@ from collector.messages.unfinished import unfinished
 from collector.messages.values import as_str, decode
 from collector.model import GapKind
 from collector.operation import Message, Role
+from collector.telemetry.json_text import loads
 
 _LISTS = (
     "messages", "input", "contents", "chat_history", "history", "inputs", "prompt", "output", "outputs", "replies",
@@ -165,7 +166,7 @@ def _message_list(raw: bytes) -> bytes | None:
     """The list, if it is one of messages; out of the list around it, which LangChain has for batches of one."""
     try:
         items = _items.decode(raw)
-        head = [orjson.loads(bytes(item)) for item in items[:_LOOK_AT]]
+        head = [loads(bytes(item)) for item in items[:_LOOK_AT]]
     except (msgspec.DecodeError, ValueError, RecursionError):
         return None
     if len(items) == 1 and isinstance(head[0], list) and not is_pair(head[0]):
@@ -218,6 +219,6 @@ def _cut_is_in_list(whole: object) -> bool:
 
 def _loads(raw: bytes) -> Any:
     try:
-        return orjson.loads(raw)
+        return loads(raw)
     except ValueError:
         return None

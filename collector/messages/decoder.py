@@ -30,6 +30,7 @@ from collector.messages.usual import usual_message
 from collector.messages.values import decode, plain
 from collector.model import GapKind
 from collector.operation import Chain, Message, Role
+from collector.telemetry.json_text import loads, without_halves
 
 ResultT = TypeVar("ResultT")
 
@@ -158,9 +159,8 @@ class MessageDecoder:
         """The list that the array's messages make of a list that is known, and its key among the nodes."""
         chain, key = (head.chain, head.key) if head is not None else (None, b"")
         self.reused += chain.length if chain is not None else 0
-        try:
-            items = _splitter.decode(raw)
-        except (msgspec.DecodeError, RecursionError):
+        items = _split(raw)
+        if items is None:
             return Decoded(gaps=(GapKind.UNDECODABLE,)), key
         for item in items:
             chain, key = self._append(chain, key, bytes(item), default)
@@ -188,6 +188,14 @@ class MessageDecoder:
     def _remember(self, place: bytes, heads: list[_Head], extended: _Head | None, new: _Head) -> None:
         kept = [head for head in heads if head is not extended][: _MAX_HEADS - 1]
         self._heads.put(place, [new, *kept], size=_NODE_BYTES * (len(kept) + 1))
+
+
+def _split(raw: bytes) -> list[msgspec.Raw] | None:
+    try:
+        return _splitter.decode(raw)
+    except (msgspec.DecodeError, RecursionError):
+        whole = without_halves(raw)
+        return None if whole is None else _split(whole)
 
 
 def _end_of(raw: bytes) -> int:
@@ -219,7 +227,10 @@ def _json_bytes(value: object) -> bytes | None:
         text = value.strip()
         if text[:1] in ("[", "{"):
             raw = text.encode("utf-8", "replace")
-            return raw if _is_json(raw) else None
+            if _is_json(raw):
+                return raw
+            whole = without_halves(raw)
+            return whole if whole is not None and _is_json(whole) else None
         inner = decode(text, levels=1) if text[:1] == '"' else None
         if inner is None or inner == value:
             return None
@@ -252,7 +263,7 @@ def _dump(value: Any) -> bytes | None:
 
 def _decode_message(raw: bytes, default: Role) -> tuple[Message, ...]:
     try:
-        value = orjson.loads(raw)
+        value = loads(raw)
     except (ValueError, RecursionError):
         return ()
     usual = usual_message(value)

@@ -11,9 +11,8 @@ from collections import deque
 from collections.abc import Iterable
 from typing import Any
 
-import orjson
-
 from collector.messages.values import decode
+from collector.telemetry.json_text import loads
 
 MAX_BYTES = 2 * 1024 * 1024
 MAX_DEPTH = 256
@@ -52,7 +51,7 @@ def mend(text: str) -> Any:
         return None
     for candidate in _candidates(text):
         try:
-            return orjson.loads(candidate) or None
+            return loads(candidate) or None
         except ValueError:
             continue
     return None

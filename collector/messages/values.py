@@ -13,6 +13,7 @@ from typing import Any
 import orjson
 
 from collector.model import JsonValue
+from collector.telemetry.json_text import loads
 
 MAX_LEVELS = 4
 """JSON within JSON within ...: real telemetry needs three."""
@@ -50,7 +51,7 @@ def _loads(text: str) -> Any:
     if closer is None or (text[-1:] != closer and text.rstrip()[-1:] != closer):
         return None
     try:
-        inner = orjson.loads(text)
+        inner = loads(text)
     except ValueError:
         return None
     return inner if isinstance(inner, (dict, list, str)) else None

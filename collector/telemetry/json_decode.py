@@ -8,7 +8,6 @@ where it cuts a string, becomes U+FFFD. Values nest at most `anyvalue.MAX_DEPTH`
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -18,12 +17,8 @@ from collector.errors import MalformedRequestError
 from collector.telemetry.envelope import ITEM_CLASSES, RESOURCE_CLASS, SCOPE_CLASS, envelope_class
 from collector.telemetry.json_fields import FieldError, fill
 from collector.telemetry.json_names import ENVELOPE_NAMES
+from collector.telemetry.json_text import loads
 from collector.telemetry.records import Signal
-
-_ESCAPE = re.compile(
-    rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(?P<half>u[dD][89a-fA-F][0-9a-fA-F]{2})|.)",
-    re.DOTALL,
-)
 
 
 def json_to_protobuf(signal: Signal, text: bytes) -> bytes:
@@ -33,16 +28,11 @@ def json_to_protobuf(signal: Signal, text: bytes) -> bytes:
 
 def parse_json(text: bytes) -> Any:
     try:
-        return orjson.loads(text)
+        return loads(text)
     except orjson.JSONDecodeError as err:
-        failure = err
-    repaired = _ESCAPE.sub(lambda found: rb"\ufffd" if found["half"] else found[0], text)
-    try:
-        return orjson.loads(repaired)
-    except orjson.JSONDecodeError:
         raise MalformedRequestError(
-            f"The request is no valid JSON (line {failure.lineno}, column {failure.colno}); send OTLP/JSON in UTF-8."
-        ) from failure
+            f"The request is no valid JSON (line {err.lineno}, column {err.colno}); send OTLP/JSON in UTF-8."
+        ) from err
 
 
 def document_to_protobuf(signal: Signal, document: object) -> bytes:

@@ -109,3 +109,17 @@ def test_a_streamed_answer_replayed_in_pieces_is_the_same_list() -> None:
     assert one is not None
     assert two is not None
     assert one.digest == two.digest
+
+
+@pytest.mark.parametrize("escape", ["\\ud83d", "\\uDE00", "\\ud83d\\ud83d"], ids=["high", "low", "two"])
+def test_half_a_character_costs_itself_and_no_more(escape: str) -> None:
+    text = (
+        f'[{{"role": "user", "content": "Hi {escape}"}}, {{"role": "assistant", "content": "A smile \\ud83d\\ude00"}}]'
+    )
+
+    found = MessageDecoder().read(text)
+
+    first, second = [message.parts for message in found.messages]
+    assert first[0].text.startswith("Hi \ufffd")
+    assert second == (TextPart("A smile \U0001f600"),)
+    assert found.gaps == ()
