@@ -21,14 +21,21 @@ from collector.live.pace_store import PaceStore
 from collector.live.reconstruction import Reconstruction
 from collector.live.settings import LiveConfig
 from collector.live.store import ComponentRow, StateStore, TraceRow
+from collector.messages.recent import Recent
 from collector.operation import Operation
 
 _DIGEST_BYTES = 12
 _ROW_BYTES = 700
 """What a trace's row takes in memory, about."""
+_OPERATION_BYTES = 3000
+"""What an operation takes with its messages, about."""
 _MAX_PROFILE = 200
 _EXAMINED_FRAGMENTS = 1000
 """More of a trace is not read again for each arrival: that would be quadratic."""
+
+
+_Stored = dict[bytes, Operation]
+"""What a trace has, by digest."""
 
 
 @dataclass(slots=True)
@@ -58,6 +65,8 @@ class _Staged:
     fragments: list[_Fragment]
     bytes: int
     keys: KeyNumbers
+    stored: _Stored | None
+    """What the trace had before; None where that is too much to look at."""
     union: Union | None = None
     is_closed: bool = False
     """Nothing of the trace is open any more, as far as its spans show."""
@@ -84,6 +93,8 @@ class BatchWriter:
         self._config = config
         self._metrics = metrics
         self._rows: BoundedCache[str, TraceRow] = BoundedCache(max_bytes=config.cache_bytes // 8)
+        # A trace comes in several batches as a rule, and each is looked at with all that came before.
+        self._stored: Recent[str, _Stored] = Recent(config.cache_bytes // 8)
         self._next_trace = store.next_id("trace")
         self._next_component = store.next_id("component")
 
@@ -118,23 +129,25 @@ class BatchWriter:
 
     def forget(self) -> None:
         self._rows.clear()
+        self._stored.clear()
         self._next_trace = self._store.next_id("trace")
         self._next_component = self._store.next_id("component")
 
     def _stage(self, name: str, arrival: Arrival, row: TraceRow | None) -> _Staged | None:
         before = self._contents.new_bytes
+        stored = self._stored_of(row)
         fresh: dict[bytes, _Fragment] = {}
         for operation in arrival.operations:
             data, references = encode_fragment(operation, self._contents)
             digest = hashlib.blake2b(data, digest_size=_DIGEST_BYTES).digest()
-            if digest not in fresh and (row is None or not self._store.has_fragment(row.id, digest)):
+            if digest not in fresh and not self._is_stored(digest, row, stored):
                 fresh[digest] = _Fragment(operation, digest, data, references)
         if len(fresh) < len(arrival.operations):
             self._metrics.items.labels("duplicate").inc(len(arrival.operations) - len(fresh))
         if not fresh:
             return None
         size = self._contents.new_bytes - before + sum(len(fragment.data) for fragment in fresh.values())
-        keys, closed = self._examine(row, [fragment.operation for fragment in fresh.values()])
+        keys, closed = self._examine(row, stored, [fragment.operation for fragment in fresh.values()])
         return _Staged(
             name=name,
             arrival=arrival,
@@ -142,14 +155,35 @@ class BatchWriter:
             fragments=list(fresh.values()),
             bytes=size,
             keys=keys,
+            stored=stored,
             is_closed=closed,
         )
 
-    def _examine(self, row: TraceRow | None, operations: list[Operation]) -> tuple[KeyNumbers, bool]:
-        """Link keys and end of the trace, from all that is known of it; of a huge trace, from what is new."""
-        if row is not None:
-            stored = self._store.fragments_of_trace(row.id, limit=_EXAMINED_FRAGMENTS)
-            operations += [decode_fragment(data, self._reader) for data in stored]
+    def _stored_of(self, row: TraceRow | None) -> _Stored | None:
+        if row is None:
+            return {}
+        found = self._stored.get(row.name)
+        if found is None:
+            rows = self._store.fragments_of_trace(row.id, limit=_EXAMINED_FRAGMENTS)
+            if len(rows) == _EXAMINED_FRAGMENTS:
+                return None
+            found = {digest: decode_fragment(data, self._reader) for digest, data in rows}
+        return found if len(found) < _EXAMINED_FRAGMENTS else None
+
+    def _is_stored(self, digest: bytes, row: TraceRow | None, stored: _Stored | None) -> bool:
+        if stored is not None:
+            return digest in stored
+        return row is not None and self._store.has_fragment(row.id, digest)
+
+    def _examine(
+        self, row: TraceRow | None, stored: _Stored | None, operations: list[Operation]
+    ) -> tuple[KeyNumbers, bool]:
+        """Link keys and end of the trace, from all that is known of it; of a huge trace, from a part of it."""
+        if stored is not None:
+            operations += stored.values()
+        elif row is not None:
+            rows = self._store.fragments_of_trace(row.id, limit=_EXAMINED_FRAGMENTS)
+            operations += [decode_fragment(data, self._reader) for _, data in rows]
         return KeyNumbers.of(self._reconstruction.keys(operations)), is_closed(operations)
 
     def _assign(self, staged: list[_Staged], components: dict[int, ComponentRow]) -> None:
@@ -228,6 +262,9 @@ class BatchWriter:
             for fragment in item.fragments:
                 fragments.append((row.id, fragment.digest, fragment.data))
                 self._contents.hold(fragment.references)
+            if item.stored is not None:
+                now = {**item.stored, **{fragment.digest: fragment.operation for fragment in item.fragments}}
+                self._stored.put(row.name, now, size=_OPERATION_BYTES * len(now))
             rows.append(row)
             self._rows.put(row.name, row, size=_ROW_BYTES + len(row.keys))
         self._contents.flush()

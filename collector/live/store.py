@@ -126,9 +126,11 @@ class StateStore:
             (component,),
         ).fetchall()
 
-    def fragments_of_trace(self, trace: int, *, limit: int = -1) -> list[bytes]:
-        found = self.database.execute("SELECT data FROM fragment WHERE trace = ? LIMIT ?", (trace, limit))
-        return [data for (data,) in found]
+    def fragments_of_trace(self, trace: int, *, limit: int = -1) -> list[tuple[bytes, bytes]]:
+        """Rows of digest, data."""
+        return self.database.execute(
+            "SELECT digest, data FROM fragment WHERE trace = ? LIMIT ?", (trace, limit)
+        ).fetchall()
 
     # Components.
 
