@@ -54,7 +54,7 @@ class KeptRelay:
         """Until `shutdown`, or cancelled."""
         while not self._stopping.is_set():
             try:
-                self._relay = self._open()
+                self._relay = await self._open()
                 await self._relay.run()
             except Exception:  # A supervision point: one destination must not stop the receivers or another relay.
                 log.exception("relay failed", destination=self._destination.name, restart_s=_RESTART_S)
@@ -66,22 +66,29 @@ class KeptRelay:
         if self._relay is not None:
             await self._relay.shutdown(deadline_s)
 
-    def _open(self) -> Relay:
+    async def _open(self) -> Relay:
         name = self._destination.name
-        return Relay(
-            name,
-            reader=JournalReader(
+        # First, since it is what fails where certificates are not in place: it must not leave the cursor held.
+        sender = open_sender(
+            self._destination,
+            clock=self._clock,
+            on_rejected=lambda signal, count: self._metrics.rejected_items.labels(name, signal).inc(count),
+        )
+        try:
+            reader = JournalReader(
                 self._data.journal,
                 relay_cursor(self._destination),
                 clock=self._clock,
                 metrics=self._journal_metrics,
                 wakeup=self._wakeup,
-            ),
-            sender=open_sender(
-                self._destination,
-                clock=self._clock,
-                on_rejected=lambda signal, count: self._metrics.rejected_items.labels(name, signal).inc(count),
-            ),
+            )
+        except BaseException:
+            await sender.close()
+            raise
+        return Relay(
+            name,
+            reader=reader,
+            sender=sender,
             metrics=self._metrics,
             clock=self._clock,
             rng=self._rng,
