@@ -22,6 +22,9 @@ _KEY_VALUE: Any = common_pb2.KeyValue
 _MAX_PAIR_BYTES = 8 * 1024
 """Longer ones are messages as a rule, new each time."""
 _ENTRY_BYTES = 250
+_SIGN = 1 << 63
+_MAX_SHIFT = 63
+_INTEGER = 0x18
 _FIRST_FIELD, _SECOND_FIELD = 0x0A, 0x12
 """The tags of a pair's key and value; the first is a text's within a value, too."""
 
@@ -48,8 +51,8 @@ class AttributePairs:
     def _pair(self, raw: bytes) -> _Pair:
         size = len(raw)
         if size > _MAX_PAIR_BYTES:
-            return _text_pair(raw) or _any_pair(raw)
-        pair = self._old.get(raw) or _text_pair(raw) or _any_pair(raw)
+            return _plain_pair(raw) or _any_pair(raw)
+        pair = self._old.get(raw) or _plain_pair(raw) or _any_pair(raw)
         self._bytes += 2 * size + _ENTRY_BYTES
         if self._bytes > self._max_young_bytes:
             self._old, self._young = self._young, {}
@@ -63,14 +66,19 @@ def _any_pair(raw: bytes) -> _Pair:
     return pair.key, attributes_of((pair,))[pair.key]
 
 
-def _text_pair(raw: bytes) -> _Pair | None:
-    """The pair, if it is a text written as every serialiser writes it: key, then value, nothing else."""
+def _plain_pair(raw: bytes) -> _Pair | None:
+    """The pair, if it is a text or a number written as every serialiser writes it: key, then value, nothing else."""
     try:
         key_end = 2 + raw[1]
         if raw[0] != _FIRST_FIELD or raw[1] > 0x7F or raw[key_end] != _SECOND_FIELD:
             return None
         size, value_start = _varint(raw, key_end + 1)
-        if value_start + size != len(raw) or raw[value_start] != _FIRST_FIELD:
+        if value_start + size != len(raw):
+            return None
+        if raw[value_start] == _INTEGER:
+            number, end = _varint(raw, value_start + 1)
+            return (raw[2:key_end].decode(), number) if end == len(raw) and number < _SIGN else None
+        if raw[value_start] != _FIRST_FIELD:
             return None
         size, start = _varint(raw, value_start + 1)
         if start + size != len(raw):
@@ -81,16 +89,17 @@ def _text_pair(raw: bytes) -> _Pair | None:
 
 
 def _varint(raw: bytes, at: int) -> tuple[int, int]:
-    """The number, and where it ends."""
+    """The number, and where it ends. IndexError where it has no end, or more bytes than a number may have."""
     number = raw[at]
     if number < 0x80:
         return number, at + 1
     number &= 0x7F
     shift = 7
-    while True:
+    while shift <= _MAX_SHIFT:
         at += 1
         byte = raw[at]
         number |= (byte & 0x7F) << shift
         if byte < 0x80:
             return number, at + 1
         shift += 7
+    raise IndexError
