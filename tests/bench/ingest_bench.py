@@ -20,6 +20,7 @@ from rich.table import Table
 
 from tests.bench.loads import SHAPES, Load, make_load, missing_tools
 from tests.bench.sidecar_run import Outcome, Scenario, measure
+from tests.bench.yardstick import parse_us_per_span
 from tests.support.otlp_sink import OtlpSink
 
 _OPEN_LOOP_RATE = 200.0
@@ -114,7 +115,10 @@ def main() -> None:
             for scenario in planned:
                 outcomes[scenario.title].append(asyncio.run(run(scenario)))
                 Console(stderr=True).print(f"{scenario.title}: {outcomes[scenario.title][-1].cpu_us_per_span():.1f}")
+        yardstick = [(shape, parse_us_per_span(load.bodies())) for shape, load in loads.items()]
     Console(width=200).print(as_table([least(found) for found in outcomes.values()]))
+    for shape, us in yardstick:
+        Console().print(f"For comparison, protobuf parsing alone at {shape}: {us:.1f} CPU us a span just now.")
 
 
 if __name__ == "__main__":
