@@ -92,12 +92,16 @@ class ConversationTracker:
             still_waiting = self._join_waiting(arrivals, waiting)
             self._state.batches.write(arrivals)
             self._state.reader.end_look()
-            for name in arrivals:
-                self._pending.discard(name)
-            for record, arrived_ns, items in still_waiting:
-                self._pending.add(record.position, arrived_ns=arrived_ns, items=items)
-            self._metrics.items.labels("unrelated").inc(self._pending.expire(self._time.now_ns))
-            self._save_progress(self._pending.oldest_position() or fresh[-1].next_position)
+            begun = self._pending.oldest_position() or (still_waiting[0][0].position if still_waiting else None)
+            saved = self._save_progress(begun or fresh[-1].next_position)
+        # Only behind the commit: what fails on a full disk is brought in again, with everything that waited for it.
+        self._stored_wall_ns = saved.wall_ns
+        for name in arrivals:
+            self._pending.discard(name)
+        for record, arrived_ns, items in still_waiting:
+            self._pending.add(record.position, arrived_ns=arrived_ns, items=items)
+        self._metrics.items.labels("unrelated").inc(self._pending.expire(self._time.now_ns))
+        self._position = self._pending.oldest_position() or fresh[-1].next_position
         self._metrics.pending_bytes.set(self._pending.bytes)
         self._metrics.ingest_seconds.observe(time.perf_counter() - started)
 
@@ -182,7 +186,8 @@ class ConversationTracker:
         self._pending.clear()
         self._state = self._open()
         with self._state.transaction():
-            self._save_progress(self._position)
+            saved = self._save_progress(self._position)
+        self._stored_wall_ns = saved.wall_ns
 
     def close(self) -> None:
         """Safe twice."""
@@ -236,12 +241,12 @@ class ConversationTracker:
                 rest.append((record, arrived_ns, items))
         return rest
 
-    def _save_progress(self, position: Position | None) -> None:
+    def _save_progress(self, position: Position | None) -> StoredTime:
+        """In the caller's transaction."""
         self._state.paces.flush(now_ns=self._time.now_ns)
         time_now = StoredTime(stream_ns=self._time.now_ns, wall_ns=self._time.wall_ns)
         self._state.store.set_progress(position=position, time=time_now)
-        self._position = position
-        self._stored_wall_ns = time_now.wall_ns
+        return time_now
 
     def _redeliver(self) -> None:
         """What was handed over and not acknowledged before a crash is looked at again at once."""

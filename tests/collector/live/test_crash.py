@@ -145,6 +145,33 @@ async def test_a_failed_transaction_leaves_no_trace(live):
     assert keys_of(live.due()) == [("turn", 0)]
 
 
+@pytest.mark.parametrize("waiting", [0, 1], ids=["nothing waits", "a span waits"])
+async def test_a_commit_that_is_refused_leaves_no_trace(live, waiting):
+    """As a full disk does: the last statement fails, when all that it concerns is in memory."""
+    spans = AgentTelemetry().turn("order 7")
+    for _ in range(waiting):
+        live.send(unrelated_span(spans[0].trace_id, "database", parent=spans[1].span_id))
+    before = live.tracker.position
+    record = live.receive(trace_body(spans))
+    database = live.tracker._state.database
+    database.set_authorizer(
+        lambda action, what, *_: (
+            sqlite3.SQLITE_DENY if (action, what) == (sqlite3.SQLITE_TRANSACTION, "COMMIT") else sqlite3.SQLITE_OK
+        )
+    )
+
+    with pytest.raises(sqlite3.DatabaseError, match="not authorized"):
+        live.tracker.ingest([record])
+    after, counted = live.tracker.position, live.count("adhere_live_items_total", outcome="stored")
+    database.set_authorizer(None)
+    live.tracker.ingest([record])
+    await live.advance(7)
+
+    assert after == before
+    assert live.count("adhere_live_items_total", outcome="stored") == counted + len(spans) + waiting
+    assert keys_of(live.due()) == [("turn", 0)]
+
+
 async def test_a_journal_that_was_begun_anew_is_read_from_its_start(live):
     live.send(*AgentTelemetry().turn("order 7"), *AgentTelemetry("c2", name="c2").turn("order 8"))
     live.journal.records.clear()
