@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 Target = Literal["collector", "evaluator", "supervisor"]
+_WORK: Mapping[Target, tuple[int, int]] = {"collector": (10, 80), "evaluator": (1, 12), "supervisor": (60, 160)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,24 +17,29 @@ class Kill:
     moment: Literal["at_start", "at_work"]
     """at_start: as soon as the process is there, whatever it has loaded; at_work: once it got something done."""
     work: int
-    """Further acknowledgements (collector, supervisor) or verdicts (evaluator) that it must have got done."""
+    """Further acknowledgements (collector, supervisor) or verdicts (evaluator) that there must have been before."""
     delay_s: float
 
 
-def plan_kills(*, seed: int, kills: int) -> Sequence[Kill]:
-    """Every target is in it, more often those that hold state."""
+def plan_kills(*, seed: int, kills: int) -> Mapping[Target, Sequence[Kill]]:
+    """A lane each, carried out at the same time: so the processes fall alone, together, and while others start."""
     rng = random.Random(seed)
     supervisors = max(1, kills // 10)
     collectors = (kills - supervisors) // 2
-    targets: list[Target] = ["supervisor"] * supervisors + ["collector"] * collectors
-    targets += ["evaluator"] * (kills - len(targets))
-    rng.shuffle(targets)
-    return [
-        Kill(
-            target=target,
-            moment="at_start" if rng.random() < 0.25 else "at_work",
-            work=rng.randint(1, 12),
-            delay_s=rng.uniform(0, 0.1),
-        )
-        for target in targets
-    ]
+    lanes: dict[Target, int] = {
+        "supervisor": supervisors,
+        "collector": collectors,
+        "evaluator": kills - supervisors - collectors,
+    }
+    return {
+        target: [
+            Kill(
+                target=target,
+                moment="at_start" if target != "supervisor" and rng.random() < 0.25 else "at_work",
+                work=rng.randint(*_WORK[target]),
+                delay_s=rng.uniform(0, 0.2),
+            )
+            for _ in range(count)
+        ]
+        for target, count in lanes.items()
+    }

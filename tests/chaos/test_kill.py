@@ -9,6 +9,8 @@ import asyncio
 import os
 import signal
 from collections import defaultdict
+from collections.abc import Callable, Sequence
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 import pytest
@@ -21,7 +23,7 @@ from tests.support.honest_judge import honest
 from tests.support.judge_server import JudgeServer
 from tests.support.otlp_sink import OtlpSink
 from tests.support.running_adhere import write_config
-from tests.support.traffic import Oracle, Producer
+from tests.support.traffic import Oracle, Producer, Transport
 from tests.support.until import until
 from tests.support.verdict_lines import verdict_lines
 
@@ -29,6 +31,7 @@ SEED = int(os.environ.get("CHAOS_SEED", "20261130"))
 KILLS = int(os.environ.get("CHAOS_KILLS", "20"))
 EVALUATORS = ("rules", "task_adherence")
 IN_FLIGHT = 4
+PRODUCERS: tuple[tuple[str, Transport], ...] = (("h1", "http"), ("h2", "http"), ("g1", "grpc"))
 LONG_S = 120.0
 """Bound of a wait for something that takes a second or two on a quiet machine."""
 
@@ -48,17 +51,22 @@ async def test_kills_lose_nothing_and_change_nothing(tmp_path: Path) -> None:
                 shutdown_s=5,
             )
             verdicts = tmp_path / "data" / "verdicts.jsonl"
-            async with AdhereProcess(config, restart_max_s=0.1) as adhere:
+            async with AsyncExitStack() as stack:
+                adhere = await stack.enter_async_context(AdhereProcess(config))
+                locate = adhere.data.read_addresses
                 producers = [
-                    Producer(name, transport=transport, oracle=oracle, locate=adhere.data.read_addresses, seed=SEED)
-                    for name, transport in (("h1", "http"), ("h2", "http"), ("g1", "grpc"))
+                    await stack.enter_async_context(
+                        Producer(name, transport=transport, oracle=oracle, locate=locate, seed=SEED)
+                    )
+                    for name, transport in PRODUCERS
                 ]
                 stop = asyncio.Event()
                 async with asyncio.TaskGroup() as load:
                     for producer in producers:
                         load.create_task(producer.run(stop))
-                    for kill in plan_kills(seed=SEED, kills=KILLS):
-                        await carry_out(kill, adhere, oracle=oracle, verdicts=verdicts)
+                    async with asyncio.TaskGroup() as lanes:
+                        for lane in plan_kills(seed=SEED, kills=KILLS).values():
+                            lanes.create_task(carry_out(lane, adhere, oracle=oracle, verdicts=verdicts))
                     stop.set()
 
                 fresh = await producers[0].send_one(with_conversation=True)
@@ -76,7 +84,9 @@ async def test_kills_lose_nothing_and_change_nothing(tmp_path: Path) -> None:
             assert {len(lines) for lines in found.values()} == {1}, "one verdict each, whatever was replayed"
             assert event_ids(scores) == {verdict_id for lines in found.values() for verdict_id in lines}
             assert {outcome for lines in found.values() for outcome in lines.values()} == {"pass"}
-            evaluator_kills = sum(kill.target != "collector" for kill in plan_kills(seed=SEED, kills=KILLS))
+            evaluator_kills = sum(
+                len(lane) for target, lane in plan_kills(seed=SEED, kills=KILLS).items() if target != "collector"
+            )
             paid = sum(name == "task_adherence" for _, name in found)
             assert paid <= len(judge.calls) <= paid + IN_FLIGHT * evaluator_kills, "nothing finished is asked again"
             print(  # noqa: T201 - the figures of the run
@@ -88,23 +98,33 @@ async def test_kills_lose_nothing_and_change_nothing(tmp_path: Path) -> None:
             assert oracle.tries > len(oracle.acked), "the kills were felt"
 
 
-async def carry_out(kill: Kill, adhere: AdhereProcess, *, oracle: Oracle, verdicts: Path) -> None:
-    if kill.moment == "at_work":
-        if kill.target == "evaluator":
-            reached = len(verdict_lines(verdicts)) + kill.work
-            await until(lambda: len(verdict_lines(verdicts)) >= reached, timeout_s=LONG_S, every_s=0.05)
+async def carry_out(lane: Sequence[Kill], adhere: AdhereProcess, *, oracle: Oracle, verdicts: Path) -> None:
+    for kill in lane:
+        if kill.moment == "at_work":
+            done = work_of(kill, oracle=oracle, verdicts=verdicts)
+            goal = done() + kill.work
+            await until(lambda: done() >= goal, timeout_s=LONG_S, every_s=0.05)  # noqa: B023 - awaited in this round
+        if kill.target == "supervisor":
+            await kill_supervisor(adhere)
         else:
-            goal = len(oracle.acked) + kill.work
-            await until(lambda: len(oracle.acked) >= goal, timeout_s=LONG_S)
-    if kill.target == "supervisor":
-        await kill_supervisor(adhere)
-        return
-    await until(lambda: kill.target in adhere.children(), timeout_s=LONG_S)
-    await asyncio.sleep(kill.delay_s)
-    pid = adhere.children().get(kill.target)
-    if pid is not None:
-        os.kill(pid, signal.SIGKILL)
-        await until(lambda: not is_alive(pid), timeout_s=LONG_S)
+            await kill_child(kill, adhere)
+
+
+def work_of(kill: Kill, *, oracle: Oracle, verdicts: Path) -> Callable[[], int]:
+    if kill.target != "evaluator":
+        return lambda: len(oracle.acked)
+    return lambda: verdicts.read_bytes().count(b"\n") if verdicts.exists() else 0
+
+
+async def kill_child(kill: Kill, adhere: AdhereProcess) -> None:
+    """The one that is there after the delay; in between it may have fallen with its supervisor."""
+    pid = None
+    while pid is None:
+        await until(lambda: kill.target in adhere.children(), timeout_s=LONG_S, every_s=0.02)
+        await asyncio.sleep(kill.delay_s)
+        pid = adhere.children().get(kill.target)
+    os.kill(pid, signal.SIGKILL)
+    await until(lambda: not is_alive(pid), timeout_s=LONG_S)
 
 
 async def kill_supervisor(adhere: AdhereProcess) -> None:

@@ -8,6 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from adhere.config import load_config
+from adhere.errors import UsageError
+from adhere.run.evaluator import run_evaluator
+from adhere.run.lifetime import Lifetime
 from tests.support.adhere_process import AdhereProcess
 from tests.support.command_line import run_adhere
 from tests.support.running_adhere import write_config
@@ -33,8 +37,9 @@ async def test_garbage_in_every_file_is_set_aside(tmp_path: Path) -> None:
 
     async with AdhereProcess(config) as adhere:
         await until(lambda: adhere.returncode is not None or adhere.data.read_addresses() is not None, timeout_s=LONG_S)
-        producer = Producer("p", transport="http", oracle=Oracle(), locate=adhere.data.read_addresses, seed=1)
-        sent = await producer.send_one(with_conversation=True)
+        locate = adhere.data.read_addresses
+        async with Producer("p", transport="http", oracle=Oracle(), locate=locate, seed=1) as producer:
+            sent = await producer.send_one(with_conversation=True)
         await until(lambda: sent in judged(data / "verdicts.jsonl"), timeout_s=LONG_S)
         assert await adhere.terminate() == 0
 
@@ -49,26 +54,21 @@ def judged(path: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("name", DATABASES)
-async def test_a_file_of_a_newer_release_is_refused_and_left_alone(tmp_path: Path, name: str) -> None:
-    config = write_config(tmp_path, evaluators=["rules"], telemetry={"endpoint": "127.0.0.1:0", "logs": WARNINGS})
+async def test_a_database_of_a_newer_release_is_refused_and_left_alone(tmp_path: Path, name: str) -> None:
+    """A UsageError ends the process with exit code 2, and the supervisor with it: nothing is tried again."""
     (tmp_path / "data").mkdir()
     file = tmp_path / "data" / name
     database = sqlite3.connect(file)
     database.executescript("CREATE TABLE meta (name TEXT); PRAGMA user_version = 99;")
     database.close()
-    before = file.read_bytes()
 
-    ended = await run_adhere("run", "--config", config, "--role", "evaluator")
+    with pytest.raises(UsageError, match="99"):
+        await run_evaluator(load_config(write_config(tmp_path)), Lifetime())
 
-    assert ended.code == 2
-    assert ended.err.startswith("Error: The ")
-    assert "99" in ended.err
-    assert len(ended.err.splitlines()) == 1
-    assert sqlite3.connect(file).execute("PRAGMA user_version").fetchone() == (99,)
-    assert len(file.read_bytes()) == len(before)
-
-
-WARNINGS = {"level": "warning"}
+    database = sqlite3.connect(file)
+    assert database.execute("PRAGMA user_version").fetchone() == (99,)
+    assert database.execute("SELECT name FROM sqlite_master").fetchall() == [("meta",)]
+    database.close()
 
 
 async def test_a_data_folder_that_is_a_file_is_one_sentence(tmp_path: Path) -> None:

@@ -19,11 +19,12 @@ from tests.support.otlp_requests import trace_request
 from tests.support.ports import free_port
 from tests.support.raw_http import RawHttp, request
 from tests.support.running_adhere import write_config
-from tests.support.traffic import Oracle, Producer
+from tests.support.traffic import Oracle, Producer, Transport
 from tests.support.until import until
 
 pytestmark = pytest.mark.timeout(600)
 
+TRANSPORTS: tuple[Transport, ...] = ("http", "grpc")
 NEVER_S = 600
 """An orderly stop that nobody would wait for."""
 
@@ -82,14 +83,14 @@ async def test_sigterm_answers_what_is_in_flight_and_loses_nothing(tmp_path: Pat
         tmp_path, receivers={"grpc": at["grpc"], "http": at["http"]}, telemetry=at["telemetry"], evaluators=["rules"]
     )
     oracle, stop = Oracle(), asyncio.Event()
-    async with AdhereProcess(config) as adhere:
+    async with AdhereProcess(config, as_command=True) as adhere:
         while (answered := await status(ports["telemetry"], "/readyz")) != 200:
             assert answered in {None, 503}
             assert adhere.returncode is None, adhere.output()
         assert await accepts(ports["http"])
         assert await accepts(ports["grpc"])
         await adhere.ready()
-        loads = [asyncio.ensure_future(producer(transport, oracle, adhere).run(stop)) for transport in ("http", "grpc")]
+        loads = [asyncio.ensure_future(producer(transport, oracle, adhere).run(stop)) for transport in TRANSPORTS]
         await until(lambda: len(oracle.acked) >= 20, timeout_s=150)
         unfinished_body = trace_request(padding=1000)
         async with RawHttp(ports["http"]) as http:
@@ -104,8 +105,8 @@ async def test_sigterm_answers_what_is_in_flight_and_loses_nothing(tmp_path: Pat
             assert await unfinished.finish() == 200
         assert await adhere.wait() == 0
         stop.set()
-        for load in loads:
-            load.cancel()
+        for one in loads:
+            one.cancel()
         await asyncio.gather(*loads, return_exceptions=True)
 
     found = journaled(tmp_path)
@@ -116,8 +117,13 @@ async def test_sigterm_answers_what_is_in_flight_and_loses_nothing(tmp_path: Pat
     assert not (tmp_path / "data" / "evaluator.port").exists()
 
 
-def producer(transport: str, oracle: Oracle, adhere: AdhereProcess) -> Producer:
-    return Producer(transport, transport=transport, oracle=oracle, locate=adhere.data.read_addresses, seed=7, pause_s=0)  # type: ignore[arg-type]  # one of the two
+def producer(transport: Transport, oracle: Oracle, adhere: AdhereProcess) -> Producer:
+    return Producer(transport, transport=transport, oracle=oracle, locate=adhere.data.read_addresses, seed=7, pause_s=0)
+
+
+async def load(transport: Transport, oracle: Oracle, adhere: AdhereProcess, stop: asyncio.Event) -> None:
+    async with producer(transport, oracle, adhere) as own:
+        await own.run(stop)
 
 
 async def gone(check: Callable[[], object]) -> None:
@@ -130,8 +136,9 @@ async def test_a_second_sigterm_ends_at_once_and_loses_nothing(tmp_path: Path) -
     oracle = Oracle()
     async with AdhereProcess(write_config(tmp_path, evaluators=["rules"], shutdown_s=NEVER_S)) as adhere:
         addresses = await adhere.ready()
-        for _ in range(5):
-            await producer("http", oracle, adhere).send_one()
+        async with producer("http", oracle, adhere) as sending:
+            for _ in range(5):
+                await sending.send_one()
         children = adhere.children().values()
         port = int(str(addresses.http).rpartition(":")[2])
         async with RawHttp(port) as http:
@@ -147,32 +154,35 @@ async def test_a_second_sigterm_ends_at_once_and_loses_nothing(tmp_path: Path) -
     assert set(oracle.acked) <= set(journaled(tmp_path))
 
 
-async def test_it_drains_when_the_whole_group_is_told_to_end(tmp_path: Path) -> None:
-    """As init systems do: every process gets the signal, and the children get it from the supervisor as well."""
-    async with AdhereProcess(write_config(tmp_path, evaluators=["rules"])) as adhere:
-        await adhere.ready()
+async def test_it_drains_however_it_is_told(tmp_path: Path) -> None:
+    """An init system may signal every process, beside what the supervisor does; a terminal signals its whole group."""
 
+    def as_init_systems_do(adhere: AdhereProcess) -> None:
         for pid in [*adhere.children().values(), adhere.pid]:
             os.kill(pid, signal.SIGTERM)
 
-        assert await adhere.wait() == 0
-    assert adhere.output().count("stopping") == 2
-
-
-async def test_it_drains_on_ctrl_c(tmp_path: Path) -> None:
-    """A terminal sends the signal to the group in its foreground."""
-    async with AdhereProcess(write_config(tmp_path, evaluators=["rules"]), new_session=True) as adhere:
-        await adhere.ready()
-
+    def as_terminals_do(adhere: AdhereProcess) -> None:
         os.killpg(adhere.pid, signal.SIGINT)
 
-        assert await adhere.wait() == 0
+    folders = [tmp_path / "init", tmp_path / "terminal"]
+    for folder in folders:
+        folder.mkdir()
+    await asyncio.gather(*map(_drains, folders, [as_init_systems_do, as_terminals_do]))
+
+
+async def _drains(folder: Path, end: Callable[[AdhereProcess], None]) -> None:
+    async with AdhereProcess(write_config(folder, evaluators=["rules"]), new_session=True) as adhere:
+        await adhere.ready()
+
+        end(adhere)
+
+        assert await adhere.wait() == 0, adhere.output()
     assert adhere.output().count("stopping") == 2
     assert "Traceback" not in adhere.output()
 
 
 async def test_it_can_be_stopped_while_it_starts(tmp_path: Path) -> None:
-    async with AdhereProcess(write_config(tmp_path, evaluators=["rules"]), restart_max_s=1) as adhere:
+    async with AdhereProcess(write_config(tmp_path, evaluators=["rules"])) as adhere:
         await until(lambda: len(adhere.children()) == 2, timeout_s=150)
         children = adhere.children().values()
 

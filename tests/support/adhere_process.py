@@ -36,16 +36,19 @@ class AdhereProcess:
         config: Path,
         *,
         role: Role = "all",
-        restart_max_s: float | None = None,
+        as_command: bool = False,
         environ: Mapping[str, str] = {},
         new_session: bool = False,
     ) -> None:
-        """With `restart_max_s` it is the supervisor itself, as `adhere run` becomes it, with shorter waits."""
+        """`as_command`: as `adhere run`, which checks everything first; else what that command becomes, at once, and a
+        fallen child starts again without much of a wait.
+        """
         document = yaml.safe_load(config.read_text())
         self.data = DataDir(Path(document["data_dir"]))
         self.log = config.with_name(f"{role}.log")
         self._environ = {**os.environ, **NO_JUDGE_FROM_ENVIRONMENT, **environ}
-        self._command = _command(config, role, restart_max_s, shutdown_s=document.get("shutdown_s", 25))
+        self._command = _command(config, role, as_command=as_command, shutdown_s=document.get("shutdown_s", 25))
+        self._role = role
         self._new_session = new_session
         self._process: asyncio.subprocess.Process | None = None
 
@@ -112,7 +115,7 @@ class AdhereProcess:
 
     def _is_up(self) -> bool:
         return self.data.read_addresses() is not None and (
-            "--role" in self._command or self.data.read_evaluator_port() is not None
+            self._role == "collector" or self.data.read_evaluator_port() is not None
         )
 
 
@@ -139,10 +142,11 @@ def is_alive(pid: int) -> bool:
         return False
 
 
-def _command(config: Path, role: Role, restart_max_s: float | None, *, shutdown_s: float) -> Sequence[str]:
-    python = [sys.executable, "-P", "-m"]
-    if restart_max_s is not None:
-        waits = ["--shutdown-s", f"{shutdown_s:g}", "--restart-max-s", f"{restart_max_s:g}"]
-        return [*python, "adhere.run.supervise", *waits, "--config", str(config)]
-    roles = [] if role == "all" else ["--role", role]
-    return [*python, "adhere", "run", "--config", str(config), *roles]
+def _command(config: Path, role: Role, *, as_command: bool, shutdown_s: float) -> Sequence[str]:
+    python, given = [sys.executable, "-P", "-m"], ["--config", str(config)]
+    if as_command:
+        return [*python, "adhere", "run", *given, "--role", role]
+    if role == "all":
+        waits = ["--shutdown-s", f"{shutdown_s:g}", "--restart-max-s", "0.1"]
+        return [*python, "adhere.run.supervise", *waits, *given]
+    return [*python, "adhere.run.role", role, *given]

@@ -10,7 +10,7 @@ import asyncio
 import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, Self
 
 import grpc
 import grpc.aio
@@ -64,6 +64,19 @@ class Producer:
         self._conversation_every = conversation_every
         self._pause_s = pause_s
         self._number = 0
+        # A client each, as making one costs more than a request does.
+        self._client: httpx2.AsyncClient | None = None
+        self._channels: dict[str, grpc.aio.Channel] = {}
+
+    async def __aenter__(self) -> Self:
+        self._client = httpx2.AsyncClient(timeout=_TRY_S, trust_env=False, verify=False)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._client is not None:
+            await self._client.aclose()
+        for channel in self._channels.values():
+            await channel.close()
 
     async def run(self, stop: asyncio.Event) -> None:
         """Until `stop` is set and the request at hand is acknowledged."""
@@ -104,13 +117,11 @@ class Producer:
         return await self._call(str(addresses.grpc), body)
 
     async def _post(self, url: str, body: bytes) -> bool:
+        assert self._client is not None
         begun = False
         headers = {"content-type": "application/x-protobuf"}
         try:
-            async with (
-                httpx2.AsyncClient(timeout=_TRY_S, trust_env=False) as client,
-                client.stream("POST", url, content=body, headers=headers) as response,
-            ):
+            async with self._client.stream("POST", url, content=body, headers=headers) as response:
                 begun = True
                 await response.aread()
         except httpx2.HTTPError:
@@ -119,9 +130,10 @@ class Producer:
         return response.status_code == httpx2.codes.OK
 
     async def _call(self, target: str, body: bytes) -> bool:
-        async with grpc.aio.insecure_channel(target) as channel:
-            try:
-                await channel.unary_unary(_METHOD)(body, timeout=_TRY_S)
-            except grpc.aio.AioRpcError:
-                return False
+        if target not in self._channels:
+            self._channels[target] = grpc.aio.insecure_channel(target)
+        try:
+            await self._channels[target].unary_unary(_METHOD)(body, timeout=_TRY_S)
+        except grpc.aio.AioRpcError:
+            return False
         return True
