@@ -30,7 +30,8 @@ _MAGIC = b"ADHEREJ\n"
 _FIELDS = struct.Struct("<8sIIQQQQ")
 _CHECK = struct.Struct("<Q")
 _COPY_BYTES = _FIELDS.size + _CHECK.size
-_NAME = re.compile(r"(\d{20})\.segment")
+_NAME = re.compile(r"(\d{20})\.segment", re.ASCII)
+_NUMBERS_END = 1 << 63
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +58,10 @@ def segment_path(directory: Path, number: int) -> Path:
 
 
 def segment_number(name: str) -> int | None:
+    """None for a name that is not ours, or has a number that no position could hold."""
     match = _NAME.match(name)
-    return int(match[1]) if match else None
+    number = int(match[1]) if match else _NUMBERS_END
+    return number if number < _NUMBERS_END else None
 
 
 def list_segments(directory: Path) -> list[int]:
@@ -67,7 +70,7 @@ def list_segments(directory: Path) -> list[int]:
         names = [entry.name for entry in directory.iterdir()]
     except FileNotFoundError:
         return []
-    return sorted(int(match[1]) for name in names if (match := _NAME.fullmatch(name)))
+    return sorted(number for name in names if _NAME.fullmatch(name) and (number := segment_number(name)) is not None)
 
 
 def read_segment_header(files: Files, fd: int, *, path: Path) -> SegmentHeader | None:

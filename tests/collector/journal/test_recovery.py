@@ -92,6 +92,17 @@ def test_what_is_no_segment_never_blocks_the_start(journal, make, number):
     assert last[0].segment > target_number(target)
 
 
+def test_a_file_with_a_number_that_no_position_holds_is_no_segment(journal):
+    journal.write(*BODIES)
+    stray = segment_path(journal.directory, 10**20 - 1)
+    stray.write_bytes(b"left behind")
+
+    journal.write(b"after")
+
+    assert journal.read_bodies() == [*BODIES, b"after"]
+    assert stray.read_bytes() == b"left behind"
+
+
 def target_number(path):
     return int(path.name.removesuffix(".segment"))
 
