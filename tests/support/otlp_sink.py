@@ -117,7 +117,7 @@ class OtlpSink:
         """Answer everything that hangs, and what would hang from now on."""
         self._released.set()
 
-    async def wait_for(self, predicate: Callable[[OtlpSink], bool], *, timeout_s: float = 60.0) -> None:
+    async def wait_for(self, predicate: Callable[[OtlpSink], bool], *, timeout_s: float = 10.0) -> None:
         """Return as soon as the predicate holds; it is asked anew after each request."""
         try:
             async with asyncio.timeout(timeout_s), self._changed:
