@@ -7,8 +7,9 @@ bytes at the same offsets would never be read. Three rules exclude that:
 1. The writer publishes the end of what is synced in the file `mark`, after each fdatasync and before it acknowledges;
    readers go no further. The file is written in place (`slots.py`) and read with two small preads, so publishing
    costs microseconds, needs no space, and is safe against a writer killed half-way and on any file system.
-2. The mark is itself never synced. Whatever older value survives a power loss names an end that was durable when it
-   was written, so a reader that starts before the writer is safe with it.
+2. The mark is itself synced only when a segment begins, not with each group. Whatever older value survives a power
+   loss names an end that was durable when it was written, so a reader that starts before the writer is safe with it;
+   and no segment's number is given twice, even if somebody takes its file away.
 3. A writer never appends to a segment that it finds: each start, and each failed sync, begins a new segment with a
    number above everything seen (segments, mark, cursors, files set aside). Offsets are therefore reused only within
    one writer's life and only beyond the mark, and a cursor is never ahead of bytes that come later.
@@ -44,10 +45,10 @@ class MarkWriter:
         self._file.open_writable()
         return self._file.load().slot
 
-    def publish(self, slot: Slot) -> bool:
+    def publish(self, slot: Slot, *, sync: bool = False) -> bool:
         try:
             self._file.open_writable()
-            self._file.store(slot, sync=False)
+            self._file.store(slot, sync=sync)
         except OSError as err:
             log.warning("journal mark not written", path=str(self._path), error=str(err))
             return False

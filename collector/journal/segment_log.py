@@ -235,7 +235,7 @@ class SegmentLog:
                 continue
             self._active = segment
             self._end = Position(header.number, segment.end)
-            self._publish()
+            self._publish(sync=True)
             return segment
         raise FileExistsError(errno.EEXIST, "segment names are taken")
 
@@ -278,9 +278,9 @@ class SegmentLog:
         else:
             self._retention.delete(segment.header.number)
 
-    def _publish(self) -> None:
+    def _publish(self, *, sync: bool = False) -> None:
         self._mark.publish(
-            Slot(position=self._end, next_record_id=self._next_record_id, written_ns=self._clock.now_ns())
+            Slot(position=self._end, next_record_id=self._next_record_id, written_ns=self._clock.now_ns()), sync=sync
         )
 
     def _refused(self, operation: str, err: OSError) -> JournalUnavailableError:

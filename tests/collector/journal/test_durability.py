@@ -144,3 +144,19 @@ def test_relaxed_durability_loses_at_most_what_came_since_the_last_sync(scratch,
     found = read_after_cut(Journal(scratch / "cut"))
 
     assert set(acknowledged[first_owed:covered]) <= set(found)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_segments_number_is_not_given_again_even_if_its_file_is_taken_away_before_a_power_cut(scratch, seed):
+    directory = scratch / "whole"
+    directory.mkdir()
+    files = PowerCutFiles(directory)
+    journal = Journal(directory, files=files)
+    journal.write(b"first")
+    taken = journal.write(b"second")[-1]
+    files.unlink(journal.segment_paths()[-1])
+    files.rebuild(scratch / "cut", operations=len(files.log), random=Random(seed))
+
+    again = Journal(scratch / "cut").write(b"third")[-1]
+
+    assert again.segment > taken.segment

@@ -1,7 +1,9 @@
 """Any order of appends, reads, commits, restarts, kills, power cuts, refusals and damage, against a model in memory.
 
-The model: acknowledged bodies in order, those that damage may have cost, and each cursor's place. The claim: a reader
-gets every acknowledged body after its last commit, once and in order, except damaged ones; and nothing else, ever.
+The model: acknowledged bodies in order, those that damage may have cost, those whose append was refused, and each
+cursor's place. The claim: a reader gets every acknowledged body after its last commit, once and in order, except
+damaged ones; and nothing else but what was refused after it had reached the disk, which a power cut may bring back
+(`give_up` in `open_segment.py`: the client was told to send it again, and a repeated span changes nothing).
 """
 
 from __future__ import annotations
@@ -61,10 +63,13 @@ class JournalMachine(RuleBasedStateMachine):
         self.directories = 0
         self.bodies: list[bytes] = []
         self.positions: list[Position] = []
+        self.names = 0
+        self.refused: set[bytes] = set()
         self.costly: set[int] = set()
         """Bodies that damage may have cost."""
         self.committed = dict.fromkeys(NAMES, 0)
         self.read = dict.fromkeys(NAMES, 0)
+        self.power_was_cut = False
         self.open(self.root / "0")
 
     def open(self, directory: Path):
@@ -87,9 +92,10 @@ class JournalMachine(RuleBasedStateMachine):
     @rule(sizes=st.lists(st.sampled_from([0, 1, 40, 300, 900, 2500]), min_size=1, max_size=4))
     def append(self, sizes):
         entries = [
-            Entry(signal=Signal.TRACES, body=b"%d|" % (len(self.bodies) + index) + bytes(size), received_ns=1)
+            Entry(signal=Signal.TRACES, body=b"%d|" % (self.names + index) + bytes(size), received_ns=1)
             for index, size in enumerate(sizes)
         ]
+        self.names += len(sizes)
         is_refused = self.files.fail_next is not None
         try:
             positions = self.log.append(entries)
@@ -98,6 +104,7 @@ class JournalMachine(RuleBasedStateMachine):
             assert self.log.disk_bytes + needed > MAX_BYTES - 1100
         except JournalUnavailableError:
             assert is_refused
+            self.refused |= {entry.body for entry in entries}
         else:
             assert list(positions) == sorted(positions)
             assert not self.positions or positions[0] > self.positions[-1]
@@ -116,6 +123,9 @@ class JournalMachine(RuleBasedStateMachine):
             self.last_records[name] = records[-1]
 
     def step(self, name, body):
+        if body in self.refused:
+            assert self.power_was_cut
+            return
         index = self.bodies.index(body)
         assert index >= self.read[name]
         assert set(range(self.read[name], index)) <= self.costly
@@ -127,7 +137,7 @@ class JournalMachine(RuleBasedStateMachine):
     @rule(name=st.sampled_from(NAMES))
     def commit(self, name):
         record = self.last_records[name]
-        if record is not None:
+        if record is not None and record.body not in self.refused:
             self.readers[name].commit(record.next_position)
             self.committed[name] = max(self.committed[name], self.bodies.index(record.body) + 1)
 
@@ -151,6 +161,7 @@ class JournalMachine(RuleBasedStateMachine):
 
     @rule(seed=st.integers(0, 2**32))
     def cut_the_power(self, seed):
+        self.power_was_cut = True
         random = Random(seed)
         operations = len(self.files.log)
         self.move_on(lambda target: self.files.rebuild(target, operations=operations, random=random))
