@@ -16,7 +16,7 @@ from adhere.cli.options import command_app
 app = command_app()
 
 _NEXT = """
-Where to go from here
+Where to go from here (in a clone, with `uv run` before each)
   adhere run                          run it; receives OTLP on 127.0.0.1:4317 (gRPC) and 127.0.0.1:4318 (HTTP)
   export OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:4318    point an instrumented agent at it
   adhere explain CONVERSATION_ID      what is known about one conversation, and why it was or was not judged
