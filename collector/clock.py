@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Awaitable
 from typing import Protocol
 
 
@@ -14,7 +15,8 @@ class Clock(Protocol):
     def monotonic_s(self) -> float:
         """Seconds that only grow; for deadlines and durations."""
 
-    async def sleep(self, seconds: float) -> None: ...
+    def sleep(self, seconds: float) -> Awaitable[None]:
+        """To be awaited or given to a task at once: whether the time runs from the call or from then on is open."""
 
 
 class SystemClock:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Awaitable, Coroutine
 from typing import Any, TypeVar
 
 from collector.clock import Clock
@@ -11,7 +11,7 @@ from collector.clock import Clock
 T = TypeVar("T")
 
 
-async def first_of(*waits: Coroutine[Any, Any, object]) -> None:
+async def first_of(*waits: Awaitable[object]) -> None:
     """Return when one of them is over; the others are cancelled and have ended by then."""
     tasks = [asyncio.ensure_future(wait) for wait in waits]
     try:

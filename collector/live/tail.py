@@ -158,16 +158,22 @@ class JournalTail:
                 log.warning("live state waits", where=where, error=type(err).__name__, reason=str(err))
             except sqlite3.DatabaseError as err:
                 log.warning("live state unsound", where=where, reason=str(err))
-                await self._with_state(self._tracker.start_anew, str(err))
             self._metrics.failures.labels(where).inc()
             await self._pause(wait_s)
             wait_s = min(_RETRY_MAX_S, 2 * wait_s)
         return None
 
     async def _with_state(self, call: Callable[..., ResultT], *arguments: object) -> ResultT:
-        """One call at a time, off the event loop."""
+        """One call at a time, off the event loop. An unsound file is replaced by an empty one before it raises."""
         async with self._state:
-            return await asyncio.to_thread(call, *arguments)
+            try:
+                return await asyncio.to_thread(call, *arguments)
+            except sqlite3.OperationalError:
+                raise
+            except sqlite3.DatabaseError as err:
+                # Before another call has its turn: it would meet the same file and set the next, sound one aside.
+                await asyncio.to_thread(self._tracker.start_anew, str(err))
+                raise
 
     async def _pause(self, seconds: float) -> None:
         """Sleep, but not through a shutdown."""

@@ -12,9 +12,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Sequence
+from collections.abc import Awaitable, Sequence
 from random import Random
-from typing import Any
 
 import structlog
 
@@ -95,7 +94,7 @@ class Delivery:
 
     async def _wait_for_work(self) -> None:
         due_ns = await self._outbox.next_due_ns(self._name)
-        waits: list[Coroutine[Any, Any, object]] = []
+        waits: list[Awaitable[object]] = []
         if due_ns is not None:
             wait_s = (due_ns - self._clock.now_ns()) / 1e9
             if wait_s <= 0 or wait_s > self._policy.max_wait_s:

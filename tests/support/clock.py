@@ -19,10 +19,11 @@ class ManualClock:
     def monotonic_s(self) -> float:
         return self._monotonic_s
 
-    async def sleep(self, seconds: float) -> None:
+    def sleep(self, seconds: float) -> asyncio.Future[None]:
+        """The time runs from the call: a task that starts late, after an `advance`, does not sleep for longer."""
         woken = asyncio.get_running_loop().create_future()
         self._sleepers.append((self._monotonic_s + seconds, woken))
-        await woken
+        return woken
 
     @property
     def sleeper_count(self) -> int:

@@ -146,6 +146,9 @@ async def test_a_file_that_turns_out_unsound_is_replaced_and_reading_goes_on(tmp
         add(journal, AgentTelemetry("next", name="next"), "order 2")
         await until(lambda: judging.taken)
 
+    # Both loops meet the unsound file; the second must not take the new one for it.
+    assert made.registry.get_sample_value("adhere_live_state_set_aside_total") == 1
+
 
 async def test_shutdown_is_safe_before_a_start_and_twice(tmp_path: Path):
     made = Running(tmp_path, RecordedJournal(), Judging(), committed=None)

@@ -164,7 +164,7 @@ async def test_while_it_fails_only_the_oldest_tries_and_then_all_go_on():
     flow = Flow(*BODIES[:6])
     flow.sender.decide = lambda _: RetryableError("Away.")
     async with flow.running() as relay:
-        await until(lambda: relay.count("in_flight_requests") == 6)
+        await until(lambda: relay.count("in_flight_requests") == 6 and relay.count("retries_total") == 1)
         for pause_s in (1, 2, 4):
             await flow.clock.advance(pause_s + 0.01)
         assert flow.sender.tried == [BODIES[0]] * 4
