@@ -92,11 +92,19 @@ def question_of(asking: Asking[A], unit: Unit, record: Record) -> Question:
 
 
 def verified(citations: list[Citation], unit: Unit) -> tuple[Evidence, ...]:
-    """Raises `UnusableAnswerError` naming the first citation that does not check out."""
-    try:
-        return tuple(dict.fromkeys(verify(citation, unit) for citation in citations))
-    except EvidenceError as err:
-        raise UnusableAnswerError(err.problem, error_type=JudgeErrorType.EVIDENCE) from err
+    """What checks out of the citations for one claim, which rests on that alone; raises `UnusableAnswerError` naming
+    the first one where none does.
+    """
+    found: dict[Evidence, None] = {}
+    problems: list[EvidenceError] = []
+    for citation in citations:
+        try:
+            found[verify(citation, unit)] = None
+        except EvidenceError as err:
+            problems.append(err)
+    if problems and not found:
+        raise UnusableAnswerError(problems[0].problem, error_type=JudgeErrorType.EVIDENCE) from problems[0]
+    return tuple(found)
 
 
 def require_in_scope(evidence: tuple[Evidence, ...], unit: Unit, *, what: str) -> None:

@@ -2,8 +2,10 @@
 
 A quote fits a place when it stands there word for word, after both are brought to one form: Unicode NFC, straight
 quotation marks, plain dashes, single spaces. Structured arguments and results fit in any of the forms in which they can
-be written: with and without spaces, with JSON escapes, and by their single values. A quote that stands in the cited
-turn, but in another place of it, is moved there if there is exactly one such place. Nothing else is put right.
+be written: with and without spaces, with JSON escapes, and by their single values. Where no place has it word for word,
+the same words with other punctuation or an ellipsis between them do; what is kept is then what stands in the
+conversation. A quote that stands in another place than the cited one is moved there if exactly one place has it: of the
+cited turn, else of the conversation. Nothing else is put right.
 """
 
 from __future__ import annotations
@@ -11,11 +13,12 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import assert_never
 
 from collector.model import HandoffStep, JsonValue, MessageStep, Step, ToolCallStep, ToolResultStep, Turn
+from evaluators.quoting import find_quote
 from evaluators.transcript.escape import escape
 from evaluators.transcript.places import call_text, handoff_text, result_text
 from evaluators.transcript.values import json_text
@@ -32,6 +35,7 @@ _MARKS = str.maketrans(
 )
 _BARE_QUOTE = re.compile(r'(?<!\\)"')
 _QUOTING = re.compile(r"\n\| ?")
+_LABEL = re.compile(r"\A(?:t\d{1,9}\.\w+|agent|assistant|user)\s*[:\uff1a|]\s*", re.IGNORECASE)
 _MAX_VALUE_DEPTH = 32
 
 
@@ -53,10 +57,19 @@ class EvidenceError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Forms:
-    """The texts that a quote may be a part of: as they read, and as JSON without its spaces."""
+    """The texts that a quote may be a part of: as they stand, as they read, and as JSON without its spaces."""
 
+    raw: tuple[str, ...]
     plain: tuple[str, ...]
     compact: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    turn: int
+    place: str
+    words: str
+    """As they stand there."""
 
 
 def verify(citation: Citation, unit: Unit) -> Evidence:
@@ -67,19 +80,38 @@ def verify(citation: Citation, unit: Unit) -> Evidence:
     turn = turns.get(int(found[1])) if found else None
     if found is None or turn is None:
         raise EvidenceError(f"The place {_shown(at)} is no place of a turn; cite one such as t0.1 or t0.answer.")
-    needles = list(dict.fromkeys(_needles(citation.quote)))
-    matching = [place for place, forms in _places(turn) if any(_fits(needle, forms) for needle in needles)]
     place = found[2]
-    if place not in matching:
-        if len(matching) != 1 and not (matching and place is None):
+    hits = list(_hits(citation.quote, (turn,)))
+    hit = next((hit for hit in hits if hit.place == place or place is None), None)
+    if hit is None:
+        hits = hits or list(_hits(citation.quote, unit.conversation.turns))
+        if len(hits) != 1:
             raise EvidenceError(
                 f"The quote {_shown(citation.quote)} does not stand at {at}: copy it from there exactly."
             )
-        place = matching[0]
-    step = int(place) if place.isdigit() else None
+        hit = hits[0]
+    turn = turns[hit.turn]
+    step = int(hit.place) if hit.place.isdigit() else None
     span_id = turn.steps[step].span_id if step is not None else None
-    quote = escape(citation.quote.strip())[:MAX_QUOTE_CHARS]
+    quote = escape(hit.words.strip())[:MAX_QUOTE_CHARS]
     return Evidence(turn=turn.index, step=step, quote=quote, span_id=span_id or turn.span_id)
+
+
+def _hits(quote: str, turns: Iterable[Turn]) -> Iterator[_Found]:
+    """Where it stands word for word; only where it does so nowhere, where its words stand."""
+    places = [(turn.index, place, forms) for turn in turns for place, forms in _places(turn)]
+    needles = list(dict.fromkeys(_needles(quote)))
+    exact = [
+        _Found(turn, place, quote) for turn, place, forms in places if any(_fits(needle, forms) for needle in needles)
+    ]
+    if exact:
+        yield from exact
+        return
+    words = _LABEL.sub("", quote.strip())
+    for turn, place, forms in places:
+        found = next(filter(None, (find_quote(words, text) for text in forms.raw)), None)
+        if found is not None:
+            yield _Found(turn, place, found)
 
 
 def _places(turn: Turn) -> Iterator[tuple[str, _Forms]]:
@@ -106,14 +138,14 @@ def _step_forms(step: Step) -> _Forms:
 
 
 def _text_forms(text: str) -> _Forms:
-    return _Forms((normalised(text), normalised(escape(text))))
+    return _Forms((text,), (normalised(text), normalised(escape(text))))
 
 
 def _value_forms(text: str, value: JsonValue) -> _Forms:
     parsed = _parsed(value) if isinstance(value, str) else value
-    strings = tuple(normalised(item) for item in _strings(parsed, _MAX_VALUE_DEPTH))
+    strings = tuple(_strings(parsed, _MAX_VALUE_DEPTH))
     compact = () if parsed is None else (_squeezed(json_text(parsed)),)
-    return _Forms((*_text_forms(text).plain, *strings), compact)
+    return _Forms((text, *strings), (*_text_forms(text).plain, *map(normalised, strings)), compact)
 
 
 def _parsed(text: str) -> JsonValue:

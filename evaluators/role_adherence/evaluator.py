@@ -19,7 +19,7 @@ from evaluators.judge.errors import JudgeErrorType, UnusableAnswerError
 from evaluators.judge.frame import frame_text
 from evaluators.judge.judge import Judge
 from evaluators.judge.schema import strict_schema
-from evaluators.role_adherence.answer import RoleAnswer, TurnCheck
+from evaluators.role_adherence.answer import Deviation, RoleAnswer, TurnCheck
 from evaluators.role_adherence.role import Role
 from evaluators.role_adherence.rubric import RUBRIC, question
 from evaluators.transcript.record import Record
@@ -147,13 +147,24 @@ def _require_all_turns(answer: RoleAnswer, expected: list[int]) -> None:
 
 
 def _deviations(check: TurnCheck, unit: Unit) -> list[tuple[str, Evidence]]:
+    """What checks out of the deviations of one turn; one is enough to make it deviate."""
     found: list[tuple[str, Evidence]] = []
+    problems: list[UnusableAnswerError] = []
     for deviation in check.deviations:
-        (evidence,) = verified([Citation(deviation.at, deviation.quote)], unit)
-        if evidence.turn != check.turn:
-            raise UnusableAnswerError(
-                f"The deviation of turn {check.turn} cites {deviation.at.strip()[:40]}: cite a place of that turn.",
-                error_type=JudgeErrorType.EVIDENCE,
-            )
-        found.append((deviation.kind, evidence))
+        try:
+            found.append((deviation.kind, _cited(deviation, check.turn, unit)))
+        except UnusableAnswerError as err:
+            problems.append(err)
+    if problems and not found:
+        raise problems[0]
     return found
+
+
+def _cited(deviation: Deviation, turn: int, unit: Unit) -> Evidence:
+    (evidence,) = verified([Citation(deviation.at, deviation.quote)], unit)
+    if evidence.turn != turn:
+        raise UnusableAnswerError(
+            f"The deviation of turn {turn} cites {deviation.at.strip()[:40]}: cite a place of that turn.",
+            error_type=JudgeErrorType.EVIDENCE,
+        )
+    return evidence

@@ -49,6 +49,11 @@ def unit():
         pytest.param("t0", "24.90 EUR", 0, None, id="no step given"),
         pytest.param(" t0.answer ", "24.90 EUR", 0, None, id="spaces around the place"),
         pytest.param("t0.answer", "I have refunded it", 0, None, id="in two places, the cited one counts"),
+        pytest.param("t1.answer", "24.90 EUR", 0, None, id="another turn, one right place in all"),
+        pytest.param("t0.answer", "I have refunded it, … 24.90 EUR", 0, None, id="ellipsis inside"),
+        pytest.param("t0.user", "Bitte **sofort** zurück. Danke!", 0, None, id="other punctuation and case"),
+        pytest.param("t0.user", "User: Bitte sofort zurück", 0, None, id="who said it before it"),
+        pytest.param("t0.0", "issue_refund(order_id='B-2040')", 0, 0, id="a call in another notation"),
     ],
 )
 def test_a_quote_is_found_where_it_stands(at, quote, turn, step):
@@ -62,7 +67,10 @@ def test_a_quote_is_found_where_it_stands(at, quote, turn, step):
     [
         pytest.param("t0.answer", "I refunded it", "does not stand at t0.answer", id="paraphrase"),
         pytest.param("t0.answer", "I have ... EUR", "does not stand", id="ellipsis inside"),
-        pytest.param("t1.answer", "I have refunded it", "does not stand", id="another turn"),
+        pytest.param("t1.answer", "I have refunded it", "does not stand", id="another turn, two right places"),
+        pytest.param("t0.answer", "24.90 EUR … I have refunded it", "does not stand", id="pieces in another order"),
+        pytest.param("t0.answer", "I have refunded it, 24.9 EUR", "does not stand", id="another number"),
+        pytest.param("t0.answer", "I have not refunded it, 24.90 EUR", "does not stand", id="a word more"),
         pytest.param("t0.user", "I have refunded it", "does not stand", id="wrong step, two right ones"),
         pytest.param("t7.answer", "Ok", "is no place of a turn", id="no such turn"),
         pytest.param("system", "Never refund.", "is no place of a turn", id="the system prompt"),

@@ -112,6 +112,15 @@ async def test_a_contradictory_answer_is_repaired_once_and_then_an_error(bad, er
     assert len(server.calls) == 2
 
 
+async def test_a_turn_deviates_by_what_checks_out_of_its_deviations():
+    invented = {**SLIP, "quote": "I am a robot"}
+
+    judgement, server = await judged(reply(turn(0), turn(1, invented, SLIP), turn(3)))
+
+    assert [(item.turn, item.quote) for item in judgement.evidence] == [(1, "As an AI language model")]
+    assert len(server.calls) == 1
+
+
 @pytest.mark.parametrize(
     ("system", "role", "expected"),
     [

@@ -86,7 +86,6 @@ async def test_where_nothing_applies_there_is_no_score():
     [
         pytest.param([], id="none"),
         pytest.param([{"at": "t1.0", "quote": "delete_account"}], id="not there"),
-        pytest.param([CALL, {"at": "t1.0", "quote": "delete_account"}], id="one of two not there"),
         pytest.param([{"at": "t0.0", "quote": "get_order"}], id="of an earlier turn only"),
     ],
 )
@@ -99,6 +98,16 @@ async def test_evidence_that_does_not_check_out_is_repaired_once_and_then_an_err
     assert (repaired.outcome, repaired.details["repaired"]) == (Outcome.FAIL, True)
     assert (judgement.outcome, judgement.score, judgement.error_type) == (Outcome.ERROR, None, "evidence")
     assert len(first.calls) == len(second.calls) == 2
+
+
+async def test_a_fail_rests_on_what_checks_out_of_its_evidence():
+    cited = [{"at": "t1.0", "quote": "delete_account"}, CALL, {"at": "system", "quote": "verify_identity"}]
+
+    judgement, server = await judged(reply(procedure=dimension("fail", *cited)), unit=turn_unit(REFUND))
+
+    assert judgement.outcome is Outcome.FAIL
+    assert [(item.turn, item.step) for item in judgement.evidence] == [(1, 0)]
+    assert len(server.calls) == 1
 
 
 async def test_the_repair_names_the_quote_that_is_not_there():

@@ -1,0 +1,79 @@
+"""Finds words in a text when only what stands between them differs: punctuation, spaces, marks of emphasis, case.
+
+Judges copy words faithfully and their surroundings freely: they drop asterisks, end a quote with a full stop of their
+own, write `book(room="4")` for `book {"room": "4"}`, or leave a stretch out with an ellipsis. Words and numbers must
+stand in the text in the same order with nothing between them; a number only matches the same number. A quote in
+several pieces must have each of them, in their order.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+_ELLIPSIS = re.compile(r"\s*[\[(\uff08]?\s*(?:\.{3,}|…+)\s*[\])\uff09]?\s*")
+_NUMBER = r"(?:(?<!\w)-)?\d+(?:[.,:/-]\d+)*"
+_LETTER = r"[^\W\d_][\u0300-\u036f]*|[\u0900-\u0dff\u0e00-\u0eff]"
+"""With its accents; and the vowel signs of Indian and Thai scripts, which are no letters to Unicode."""
+_ESCAPE = r"\\(?:u[0-9a-fA-F]{4}|[nrtbf\"\\/])"
+_TOKEN = re.compile(rf"(?P<escape>{_ESCAPE})|(?P<number>{_NUMBER})|(?P<word>{_LETTER})")
+_MIN_LETTERS = 10
+_MIN_PIECE_LETTERS = 6
+_WIDE = 2.5
+"""What a letter weighs of scripts that write a word in one or two."""
+_MAX_QUOTE_CHARS = 4000
+_MAX_TEXT_CHARS = 400_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Signs:
+    """The letters and numbers of a text, with where each stands in it."""
+
+    signs: tuple[str, ...]
+    spans: tuple[tuple[int, int], ...]
+
+
+def find_quote(quote: str, text: str) -> str | None:
+    """The words as they stand in the text, or None."""
+    pieces = [signs for signs in map(_signs, _ELLIPSIS.split(quote[:_MAX_QUOTE_CHARS])) if signs.signs]
+    weights = [_weight(piece.signs) for piece in pieces]
+    too_little = sum(weights) < _MIN_LETTERS or any(weight < _MIN_PIECE_LETTERS for weight in weights)
+    if too_little or len(text) > _MAX_TEXT_CHARS:
+        return None
+    hay = _signs(text)
+    found: list[str] = []
+    start = 0
+    for piece in pieces:
+        at = _position(piece.signs, hay.signs, start)
+        if at is None:
+            return None
+        start = at + len(piece.signs)
+        found.append(text[hay.spans[at][0] : hay.spans[start - 1][1]])
+    return " … ".join(found)
+
+
+def _signs(text: str) -> _Signs:
+    found = list(_tokens(text))
+    return _Signs(tuple(sign for sign, _ in found), tuple(span for _, span in found))
+
+
+def _tokens(text: str) -> Iterator[tuple[str, tuple[int, int]]]:
+    for match in _TOKEN.finditer(text):
+        if match["number"]:
+            yield unicodedata.normalize("NFKC", match[0]), match.span()
+        elif match["word"]:
+            yield unicodedata.normalize("NFKC", match[0]).casefold(), match.span()
+
+
+def _weight(signs: Sequence[str]) -> float:
+    return sum(len(sign) * (1 if sign.isascii() else _WIDE) for sign in signs)
+
+
+def _position(needle: Sequence[str], hay: Sequence[str], start: int) -> int | None:
+    first, size = needle[0], len(needle)
+    for at in range(start, len(hay) - size + 1):
+        if hay[at] == first and hay[at : at + size] == needle:
+            return at
+    return None
