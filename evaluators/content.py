@@ -36,6 +36,17 @@ def content_digest(unit: Unit) -> str:
     return content_of(unit).digest
 
 
+def prefix_digests(unit: Unit) -> list[str]:
+    """For n from 0 to the unit's last turn: the digest of the unit's content up to its first n turns."""
+    conversation = unit.conversation
+    ordinals: dict[str, int] = {}
+    tools = [[tool.name, tool.description, tool.parameters] for tool in conversation.tool_definitions]
+    digests = [digest_of([unit.kind.value, conversation.agent.name, conversation.system_instructions, tools])]
+    for turn in conversation.turns:
+        digests.append(digest_of([digests[-1], _turn(turn, ordinals)]))
+    return digests
+
+
 def digest_of(value: object) -> str:
     """32 hex digits over JSON values; equal for equal values whatever the order of their keys."""
     return _hash(canonical_bytes(value))

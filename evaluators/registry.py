@@ -15,6 +15,7 @@ from typing import TypeAlias, cast
 
 from evaluators.errors import EvaluatorConfigError
 from evaluators.evaluator import Evaluator
+from evaluators.store.states import StateLedger
 from evaluators.verdict import UnitKind
 
 ENTRY_POINT_GROUP = "adhere.evaluators"
@@ -32,6 +33,8 @@ class EvaluatorRequest:
     """The evaluator's own options, as configured; the factory checks them and raises `EvaluatorConfigError`."""
     judge: object | None = None
     """What model evaluators ask; None when no judge is configured."""
+    states: StateLedger | None = None
+    """Where evaluators keep what they carry from turn to turn; None: each unit is judged in full."""
 
 
 EvaluatorFactory: TypeAlias = Callable[[EvaluatorRequest], Evaluator]

@@ -28,6 +28,8 @@ class Unit:
     """The turn that is judged; for a conversation, its last turn."""
     revision: int = 0
     """Grows by one with each change of the unit's content."""
+    ended: bool = False
+    """The application said that the conversation is over: it is worth a look at the whole."""
 
     @property
     def turn(self) -> Turn:

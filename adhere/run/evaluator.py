@@ -38,6 +38,7 @@ from evaluators.judge.metrics import JudgeMetrics
 from evaluators.pipeline.pipeline import JudgingPipeline
 from evaluators.pipeline.setup import make_setups
 from evaluators.registry import EvaluatorRegistry
+from evaluators.store.states import StoredStates
 from evaluators.store.thread import StoreThread
 from exporters.exporter import Exporter
 from exporters.exposition import of_process, registry_source
@@ -74,12 +75,15 @@ async def _run(config: Config, lifetime: Lifetime, data: DataDir, stopping: Step
     judge = _judge(config, data, registry, clock=clock, rng=rng)
     if judge is not None:
         stopping.add("judge", lambda _: judge.shutdown())
-    setups = make_setups(
-        [(entry.name, entry.options) for entry in config.evaluators], registry=EvaluatorRegistry(), judge=judge
-    )
-    outbox = await _outbox(config, data, registry, clock=clock, rng=rng, stopping=stopping)
     store = await asyncio.to_thread(StoreThread, data.verdicts, clock=clock)
     stopping.add("verdict store", lambda _: asyncio.to_thread(store.close))
+    setups = make_setups(
+        [(entry.name, entry.options) for entry in config.evaluators],
+        registry=EvaluatorRegistry(),
+        judge=judge,
+        states=StoredStates(store, clock=clock),
+    )
+    outbox = await _outbox(config, data, registry, clock=clock, rng=rng, stopping=stopping)
     pipeline = JudgingPipeline(
         setups,
         store=store,

@@ -7,7 +7,7 @@ from __future__ import annotations
 import asyncio
 from typing import assert_never
 
-from collector.live.ready import Ready, ReadyConversation, ReadyTurn, Withdrawn
+from collector.live.ready import Ready, ReadyConversation, ReadyReason, ReadyTurn, Withdrawn
 from evaluators.pipeline.pipeline import JudgingPipeline
 from evaluators.verdict import Unit, UnitKind
 
@@ -47,6 +47,7 @@ def to_unit(ready: ReadyTurn | ReadyConversation) -> Unit:
                 conversation=ready.conversation,
                 turn_index=len(ready.conversation.turns) - 1,
                 revision=ready.revision,
+                ended=ready.reason is ReadyReason.END_MARKER,
             )
         case _:
             assert_never(ready)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from evaluators.errors import EvaluatorConfigError
 from evaluators.evaluator import Evaluator
 from evaluators.registry import EvaluatorRegistry, EvaluatorRequest
+from evaluators.store.states import StateLedger
 from evaluators.verdict import UnitKind
 
 IMMEDIATE_JUDGES = frozenset({"builtin", "none"})
@@ -37,14 +38,18 @@ class EvaluatorSetup:
 
 
 def make_setups(
-    entries: Iterable[tuple[str, Mapping[str, object]]], *, registry: EvaluatorRegistry, judge: object | None
+    entries: Iterable[tuple[str, Mapping[str, object]]],
+    *,
+    registry: EvaluatorRegistry,
+    judge: object | None,
+    states: StateLedger | None = None,
 ) -> tuple[EvaluatorSetup, ...]:
     """From configuration, (kind, options) each; raises one `EvaluatorConfigError` that holds every problem."""
     setups: list[EvaluatorSetup] = []
     problems: list[str] = []
     for kind, options in entries:
         try:
-            setup = make_setup(kind, options, registry=registry, judge=judge)
+            setup = make_setup(kind, options, registry=registry, judge=judge, states=states)
         except EvaluatorConfigError as err:
             problems.append(str(err))
             continue
@@ -57,14 +62,20 @@ def make_setups(
 
 
 def make_setup(
-    kind: str, options: Mapping[str, object], *, registry: EvaluatorRegistry, judge: object | None
+    kind: str,
+    options: Mapping[str, object],
+    *,
+    registry: EvaluatorRegistry,
+    judge: object | None,
+    states: StateLedger | None = None,
 ) -> EvaluatorSetup:
     own = {key: options[key] for key in _OWN_KEYS if key in options}
     rest = {key: value for key, value in options.items() if key not in _OWN_KEYS}
     name = _name(kind, own.get("as", kind))
-    evaluator = registry.make(
-        kind, EvaluatorRequest(name=name, unit_kind=_unit_kind(kind, own.get("on")), options=rest, judge=judge)
+    request = EvaluatorRequest(
+        name=name, unit_kind=_unit_kind(kind, own.get("on")), options=rest, judge=judge, states=states
     )
+    evaluator = registry.make(kind, request)
     immediate = evaluator.judge_name in IMMEDIATE_JUDGES
     return EvaluatorSetup(
         evaluator=evaluator,

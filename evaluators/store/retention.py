@@ -15,6 +15,7 @@ _SLICE_ROWS = 500
 class Retention:
     max_age_s: float = 30 * 86400.0
     calls_max_age_s: float = 7 * 86400.0
+    """Of answers to calls, and of what judges carry from turn to turn."""
     max_bytes: int = 1 << 30
     """Of the file; work that waits has a bound of its own and counts here as well."""
 
@@ -26,12 +27,21 @@ def trim(connection: sqlite3.Connection, retention: Retention, *, now_ns: int) -
         "DELETE FROM calls WHERE key IN (SELECT key FROM calls WHERE answered_ns < ? ORDER BY answered_ns LIMIT ?)",
         (calls_before, _SLICE_ROWS),
     ).rowcount
+    gone += connection.execute(
+        "DELETE FROM states WHERE (chain, prefix) IN"
+        " (SELECT chain, prefix FROM states WHERE kept_ns < ? ORDER BY kept_ns LIMIT ?)",
+        (calls_before, _SLICE_ROWS),
+    ).rowcount
     gone += connection.execute("DELETE FROM attempts WHERE running = 0 AND begun_ns < ?", (calls_before,)).rowcount
     before = now_ns - int(retention.max_age_s * 1e9)
     over_bytes = used_bytes(connection) > retention.max_bytes
     if over_bytes:
         gone += connection.execute(
             "DELETE FROM calls WHERE key IN (SELECT key FROM calls ORDER BY answered_ns LIMIT ?)", (_SLICE_ROWS,)
+        ).rowcount
+        gone += connection.execute(
+            "DELETE FROM states WHERE (chain, prefix) IN (SELECT chain, prefix FROM states ORDER BY kept_ns LIMIT ?)",
+            (_SLICE_ROWS,),
         ).rowcount
     gone += _trim_decisions(connection, before_ns=None if over_bytes else before)
     gone += _trim_verdicts(connection, before_ns=None if over_bytes else before)

@@ -2,7 +2,8 @@
 
 `decisions` holds every decision; at most one a unit x evaluator is current, which a partial unique index makes a fact.
 `subject` is the id that a verdict on this content by this evaluator has, so a replay is recognised before it costs
-anything. `units` holds the content of waiting work once, however many evaluators wait for it.
+anything. `units` holds the content of waiting work once, however many evaluators wait for it. `states` holds what
+judges carry from turn to turn.
 """
 
 from __future__ import annotations
@@ -89,7 +90,19 @@ CREATE TABLE calls (
 CREATE INDEX calls_answered ON calls (answered_ns);
 """
 
-MIGRATIONS = (_VERSION_1,)
+_VERSION_2 = """
+CREATE TABLE states (
+  chain TEXT NOT NULL,
+  prefix TEXT NOT NULL,
+  turns INTEGER NOT NULL,
+  kept_ns INTEGER NOT NULL,
+  body BLOB NOT NULL,
+  PRIMARY KEY (chain, prefix)
+) WITHOUT ROWID;
+CREATE INDEX states_kept ON states (kept_ns);
+"""
+
+MIGRATIONS = (_VERSION_1, _VERSION_2)
 SCHEMA_VERSION = len(MIGRATIONS)
 
 

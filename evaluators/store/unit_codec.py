@@ -42,6 +42,7 @@ def encode_unit(unit: Unit) -> bytes:
             "kind": unit.kind.value,
             "turn_index": unit.turn_index,
             "revision": unit.revision,
+            "ended": unit.ended,
             "conversation": {
                 **_fields(unit.conversation, leave_out=("agent", "turns", "tool_definitions")),
                 "agent": _fields(unit.conversation.agent),
@@ -63,6 +64,7 @@ def decode_unit(body: bytes) -> Unit:
         kind=UnitKind(record["kind"]),
         turn_index=record["turn_index"],
         revision=record["revision"],
+        ended=record.get("ended", False),
         conversation=Conversation(
             **{
                 **conversation,

@@ -18,6 +18,11 @@ _COLUMNS = (
     "subject, unit_key, evaluator, conversation_id, service, turn_index, revision, unit_id, enqueued_ns,"
     " not_before_ns, refusals, own_refusals, dead"
 )
+_EARLIER = (
+    "SELECT 1 FROM waiting AS earlier WHERE earlier.conversation_id = waiting.conversation_id"
+    " AND earlier.service IS waiting.service AND earlier.evaluator = waiting.evaluator"
+    " AND earlier.seq < waiting.seq AND earlier.dead = 0"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,12 +107,16 @@ def take_due(
     limit: int,
     busy: Collection[str] = (),
 ) -> list[Job]:
-    """Oldest first, now marked as running; none whose subject is `busy`."""
+    """Oldest first, now marked as running; none whose subject is `busy`.
+
+    Of one conversation and evaluator one at a time, in order: the next one builds on what the judge carries from it.
+    """
     due = _jobs(
         connection,
         f"dead = 0 AND running = 0 AND evaluator IN ({_marks(evaluators)}) AND not_before_ns <= ?"
-        f" AND subject NOT IN ({_marks(busy)})",
-        (*evaluators, now_ns, *busy),
+        f" AND subject NOT IN ({_marks(busy)})"
+        f" AND NOT EXISTS ({_EARLIER} AND (earlier.running = 1 OR earlier.not_before_ns <= ?))",
+        (*evaluators, now_ns, *busy, now_ns),
         limit=limit,
     )
     connection.executemany("UPDATE waiting SET running = 1 WHERE seq = ?", [(job.seq,) for job in due])
@@ -115,7 +124,10 @@ def take_due(
 
 
 def next_due_ns(connection: sqlite3.Connection, evaluators: Sequence[str], *, busy: Collection[str] = ()) -> int | None:
-    waits = f"dead = 0 AND running = 0 AND evaluator IN ({_marks(evaluators)}) AND subject NOT IN ({_marks(busy)})"
+    waits = (
+        f"dead = 0 AND running = 0 AND evaluator IN ({_marks(evaluators)}) AND subject NOT IN ({_marks(busy)})"
+        f" AND NOT EXISTS ({_EARLIER} AND earlier.running = 1)"
+    )
     (found,) = connection.execute(
         f"SELECT min(not_before_ns) FROM waiting WHERE {waits}",  # noqa: S608 - only question marks are put in
         (*evaluators, *busy),

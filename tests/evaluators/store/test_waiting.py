@@ -123,3 +123,34 @@ def test_what_was_running_waits_again_after_a_start(connection):
 
     assert [job.conversation_id for job in waiting.release_running(connection)] == ["a"]
     assert take(connection) == ["a"]
+
+
+def enqueue_turn(connection, index, *, conversation_id="long"):
+    unit = turn_unit(refund_conversation(verified=True, conversation_id=conversation_id), index)
+    return waiting.enqueue(
+        connection, unit, digest=content_digest(unit), subject=f"t{index}", evaluator="e", enqueued_ns=1
+    )
+
+
+def test_turns_of_one_conversation_are_taken_one_at_a_time_and_in_order(connection):
+    enqueue_turn(connection, 0)
+    enqueue_turn(connection, 1)
+    enqueue(connection, "another")
+
+    (first, other) = waiting.take_due(connection, ("e",), now_ns=1, limit=5)
+
+    assert (first.subject, other.conversation_id) == ("t0", "another")
+    assert waiting.take_due(connection, ("e",), now_ns=1, limit=5) == []
+    assert waiting.next_due_ns(connection, ("e",)) is None
+    waiting.remove(connection, first)
+    assert [job.subject for job in waiting.take_due(connection, ("e",), now_ns=1, limit=5)] == ["t1"]
+
+
+def test_a_turn_that_was_put_off_holds_no_later_one_up(connection):
+    enqueue_turn(connection, 0)
+    enqueue_turn(connection, 1)
+    (first,) = waiting.take_due(connection, ("e",), now_ns=1, limit=5)
+    waiting.put_back(connection, first, not_before_ns=100)
+
+    assert [job.subject for job in waiting.take_due(connection, ("e",), now_ns=1, limit=5)] == ["t1"]
+    assert waiting.next_due_ns(connection, ("e",)) == 100
