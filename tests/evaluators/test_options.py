@@ -25,7 +25,7 @@ FACTORIES = (make_task_adherence, make_role_adherence, make_conversation_complet
         (make_conversation_completeness, {"strict_mode": 1}, "must be true or false"),
         (make_conversation_completeness, {"without_intention": "1"}, "must be one of not_assessable, pass"),
     ],
-    ids=str,
+    ids=lambda value: getattr(value, "__name__", str(value)),
 )
 def test_wrong_options_are_refused_in_one_sentence(factory, options, message):
     with pytest.raises(EvaluatorConfigError, match="adherence-1") as raised:
@@ -65,7 +65,7 @@ def test_name_and_unit_come_from_the_request(factory):
         (make_conversation_completeness, {"strict_mode": True}),
         (make_conversation_completeness, {"threshold": 0.9}),
     ],
-    ids=str,
+    ids=lambda value: getattr(value, "__name__", str(value)),
 )
 def test_what_changes_the_verdict_changes_the_rubrics_version(factory, options):
     plain = factory(EvaluatorRequest(name="x"))

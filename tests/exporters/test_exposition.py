@@ -44,7 +44,9 @@ def registries() -> tuple[CollectorRegistry, CollectorRegistry]:
     return first, second
 
 
-@pytest.mark.parametrize(("wanted", "parse"), [(TEXT, parse_text), (OPENMETRICS, parse_openmetrics)], ids=str)
+@pytest.mark.parametrize(
+    ("wanted", "parse"), [(TEXT, parse_text), (OPENMETRICS, parse_openmetrics)], ids=["text", "openmetrics"]
+)
 async def test_two_processes_share_a_page_that_parses(wanted, parse):
     first, second = registries()
     sources = [of_process(registry_source(first), "collector"), of_process(registry_source(second), "evaluator")]
