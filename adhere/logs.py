@@ -70,7 +70,7 @@ def configure_logs(config: LogsConfig, *, role: str, stream: TextIO | None = Non
     )
     # Libraries log through the standard library; only their warnings matter, and never a request's address or body.
     logging.basicConfig(stream=out, level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s %(message)s")
-    for name in ("httpx", "httpx2", "httpcore", "httpcore2", "openai", "uvicorn.access"):
+    for name in ("httpx", "httpx2", "httpcore", "httpcore2", "uvicorn.access", "azure", "msal"):
         logging.getLogger(name).setLevel(logging.ERROR)
 
 

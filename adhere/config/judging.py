@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, SecretStr, model_validator
 
@@ -59,6 +59,15 @@ class PriceConfig(ConfigPart):
     """USD per million tokens of input that came from the provider's cache; as other input if not set."""
 
 
+class AzureConfig(ConfigPart):
+    """For a deployment at Azure OpenAI: `base_url` is the resource's address, and `model` the deployment's name."""
+
+    api_version: str | None = None
+    """Of the older API, such as 2024-10-21; not needed for Azure's API `/openai/v1`, which is asked without it."""
+    credential: Literal["key", "token"] = "key"
+    """`key`: `judge.api_key`. `token`: what Azure finds, such as a managed identity; needs the extra `azure`."""
+
+
 class JudgeConfig(ConfigPart):
     """The model that answers. `OPENAI_API_KEY` and `OPENAI_BASE_URL` are honoured where a key here is not set."""
 
@@ -68,22 +77,26 @@ class JudgeConfig(ConfigPart):
     """Any OpenAI-compatible endpoint, such as http://localhost:11434/v1; else OPENAI_BASE_URL; else OpenAI's."""
     api_key: SecretStr | None = None
     """Sent as bearer token; else OPENAI_API_KEY. Not needed for servers that ask for none."""
+    azure: AzureConfig | None = None
+    """For Azure OpenAI; `{}` is enough with `judge.base_url` and `judge.api_key`."""
     max_concurrency: Annotated[int, Field(gt=0, le=1024)] = 8
     """Questions asked at one time. Falls by itself while the endpoint says that it is too much, and comes back."""
     deadline_s: Seconds = 60.0
     """Hard bound of one judgement, retries included (seconds), counted from when a place for it is free."""
     max_transcript_tokens: Annotated[int, Field(ge=1000)] = 48_000
     """Longer conversations are shown shortened, visibly, and their coverage is reported (tokens, estimated)."""
-    max_output_tokens: Annotated[int, Field(ge=256)] = 8192
-    """Of one answer, hidden reasoning included (tokens)."""
+    max_output_tokens: Annotated[int, Field(ge=256)] | None = None
+    """Of one answer, hidden reasoning included (tokens). If not set 8192, or no limit where that is refused."""
     headers: dict[str, SecretStr] = Field(default_factory=dict)
     """Sent with every request, for gateways."""
-    temperature: float | None = 0.0
-    """Left out by itself where the endpoint refuses it; never sent if null."""
+    temperature: Annotated[float, Field(ge=0, le=2)] | None = None
+    """0 where the endpoint takes it, if not set. A value that is set here and refused is reported, and not left out."""
+    top_p: Annotated[float, Field(ge=0, le=1)] | None = None
+    """Sent if set; a refused value is reported."""
     reasoning_effort: str | None = None
-    """Such as `low`, for models that have it; left out by itself where the endpoint refuses it."""
+    """Such as `low`, for models that have it. Sent if set; a refused value is reported."""
     seed: int | None = None
-    """For endpoints that have it; left out by itself where the endpoint refuses it."""
+    """For endpoints that have it. Sent if set; a refused value is reported."""
     prices: dict[str, PriceConfig] = Field(default_factory=dict)
     """By model, over the built-in table; a model in neither has no known cost."""
 

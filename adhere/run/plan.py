@@ -23,6 +23,7 @@ from collector.otlp.settings import GrpcReceiverSettings, HttpReceiverSettings, 
 from collector.relay.destination import Destination
 from evaluators.errors import EvaluatorConfigError
 from evaluators.judge.config import OPENAI_BASE_URL
+from evaluators.judge.config import AzureConfig as AzureSettings
 from evaluators.judge.config import JudgeConfig as JudgeSettings
 from evaluators.judge.prices import Price
 from evaluators.pipeline.limits import PipelineLimits
@@ -176,7 +177,9 @@ def judge_settings(config: Config, *, environ: Mapping[str, str]) -> JudgeSettin
         max_concurrency=judge.max_concurrency,
         max_output_tokens=judge.max_output_tokens,
         max_record_tokens=judge.max_transcript_tokens,
+        azure=AzureSettings(**judge.azure.model_dump()) if judge.azure else None,
         temperature=judge.temperature,
+        top_p=judge.top_p,
         reasoning_effort=judge.reasoning_effort,
         seed=judge.seed,
         prices={model: Price(**price.model_dump()) for model, price in judge.prices.items()},

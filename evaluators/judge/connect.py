@@ -1,4 +1,4 @@
-"""Makes a judge of its configuration. Importing this imports the OpenAI client, which takes a moment."""
+"""Makes a judge of its configuration."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from random import Random
 
 from collector.clock import Clock, SystemClock
 from evaluators.judge.config import JudgeConfig
+from evaluators.judge.credential import Credential, KeyCredential, TokenCredential, TokenSource
 from evaluators.judge.endpoint import OpenAIEndpoint
+from evaluators.judge.entra import EntraTokens
 from evaluators.judge.judge import Judge
 from evaluators.judge.metrics import JudgeMetrics
 from evaluators.transcript.fence import Fence
@@ -20,16 +22,23 @@ def connect(
     clock: Clock | None = None,
     random: Random | None = None,
     metrics: JudgeMetrics | None = None,
+    tokens: TokenSource | None = None,
 ) -> Judge:
     """`fence_secret`: at least 16 bytes kept by the installation, so that provider caches survive a restart; without
-    it a new one is made for this process.
+    it a new one is made for this process. `tokens`: for a credential of Azure other than its default chain.
     """
     clock = clock or SystemClock()
     return Judge(
         config,
-        endpoint=OpenAIEndpoint(config, clock=clock),
+        endpoint=OpenAIEndpoint(config, clock=clock, credential=_credential(config, tokens, clock=clock)),
         fence=Fence(fence_secret or secrets.token_bytes(32)),
         clock=clock,
         random=random or Random(),  # noqa: S311 - spreads retries over time; no secret.
         metrics=metrics,
     )
+
+
+def _credential(config: JudgeConfig, tokens: TokenSource | None, *, clock: Clock) -> Credential:
+    if config.azure is None or config.azure.credential == "key":
+        return KeyCredential(config)
+    return TokenCredential(tokens or EntraTokens(), clock=clock)

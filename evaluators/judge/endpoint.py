@@ -1,24 +1,28 @@
-"""One attempt at an OpenAI-compatible endpoint: the only file that knows the OpenAI client.
+"""One attempt at an OpenAI-compatible endpoint over HTTP.
 
-One pooled client for all calls; its own retries and redirects are off. Every failure becomes a `JudgeError` with a
-type. Requests carry the user agent `adhere` and the header `adhere-judge`, so that Adhere's own calls can be told from
-those of the agents it watches.
+One pooled client for all calls, bare: it neither retries nor follows redirects, and costs a third of what a provider's
+own client does. Every failure becomes a `JudgeError` with a type. Requests carry the user agent `adhere` and the header
+`adhere-judge`, so that Adhere's own calls can be told from those of the agents it watches.
 """
 
 from __future__ import annotations
 
+import json
 import ssl
-from typing import NoReturn
+from typing import Any
 
 import httpx2
-import openai
+import orjson
 import structlog
 
 from collector.clock import Clock
+from evaluators.judge.address import completions_url
 from evaluators.judge.completion import Completion, read_completion
 from evaluators.judge.config import JudgeConfig
+from evaluators.judge.credential import Credential
+from evaluators.judge.error_reply import ErrorReply
 from evaluators.judge.errors import JudgeError, JudgeErrorType
-from evaluators.judge.form import Refusal, body_of, first_form, narrowed
+from evaluators.judge.form import Form, RefusedSettingError, body_of, first_form, narrowed
 from evaluators.judge.question import Question, Repair
 from evaluators.judge.retry import retry_after_s
 from evaluators.judge.transport import NO_COMPRESSION, bounded_responses
@@ -29,77 +33,106 @@ JUDGE_HEADER = "adhere-judge"
 USER_AGENT = "adhere"
 
 _MAX_NARROWINGS = 10
+_NOT_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout, httpx2.ProxyError)
 
 
 class OpenAIEndpoint:
-    def __init__(self, config: JudgeConfig, *, clock: Clock) -> None:
+    def __init__(self, config: JudgeConfig, *, clock: Clock, credential: Credential) -> None:
         self._config = config
         self._clock = clock
+        self._credential = credential
         self._form = first_form(config)
-        # The deadline ends a slow answer; the client's own timeout is a net below it.
-        timeout = httpx2.Timeout(config.deadline_s + 5, connect=config.connect_timeout_s)
-        http_client = httpx2.AsyncClient(
+        self._url = httpx2.URL(completions_url(config))
+        self._where = f"The judge {config.model!r} at {config.base_url}"
+        self._client = httpx2.AsyncClient(
             limits=httpx2.Limits(
                 max_connections=config.max_concurrency,
                 max_keepalive_connections=config.max_concurrency,
                 keepalive_expiry=30,
             ),
-            timeout=timeout,
+            # The deadline ends a slow answer; the client's own timeout is a net below it.
+            timeout=httpx2.Timeout(config.deadline_s + 5, connect=config.connect_timeout_s),
             follow_redirects=False,
             trust_env=config.trust_env,
             verify=_tls(config),
             event_hooks={"response": [bounded_responses(config.max_response_bytes)]},
-        )
-        self._client = openai.AsyncOpenAI(
-            # An explicit key: the client would otherwise send OPENAI_API_KEY to whatever base_url is.
-            api_key=config.api_key.get_secret_value() if config.api_key is not None else "none",
-            base_url=config.base_url,
-            http_client=http_client,
-            timeout=timeout,
-            max_retries=0,
-            default_headers={"User-Agent": USER_AGENT, JUDGE_HEADER: "1", **NO_COMPRESSION, **config.headers},
+            headers={
+                "user-agent": USER_AGENT,
+                JUDGE_HEADER: "1",
+                "content-type": "application/json",
+                "accept": "application/json",
+                **NO_COMPRESSION,
+                **config.headers,
+            },
         )
 
     async def complete(self, question: Question, *, repair: Repair | None, max_tokens: int) -> Completion:
         """Raises `JudgeError`. Forms that the endpoint refuses are tried within the one attempt, and learned."""
         form = self._form
         for _ in range(_MAX_NARROWINGS):
-            body = body_of(form, self._config, question, repair=repair, max_tokens=max_tokens)
-            try:
-                response = await self._client.post("/chat/completions", cast_to=httpx2.Response, body=body)
-            except (openai.BadRequestError, openai.UnprocessableEntityError) as err:
-                rejected = _error_type(err, _code(err)) is JudgeErrorType.REJECTED
-                narrower = narrowed(form, _refusal(err)) if rejected else None
-                if narrower is None:
-                    self._raise(err)
-                form = narrower
-            except openai.OpenAIError as err:
-                self._raise(err)
-            else:
-                if form != self._form:
-                    log.info("judge takes a narrower form of request", model=self._config.model, form=repr(form))
-                    self._form = form
+            response = await self._post(body_of(form, self._config, question, repair=repair, max_tokens=max_tokens))
+            if response.is_success:
+                self._learn(form)
                 return read_completion(response.content)
-        raise JudgeError(JudgeErrorType.REJECTED, f"The judge at {self._config.base_url} takes no form of request.")
+            reply = ErrorReply.read(response.status_code, response.content)
+            narrower = self._narrowed(form, reply)
+            if narrower is None:
+                raise self._error(reply, response.headers)
+            form = narrower
+        raise JudgeError(JudgeErrorType.REJECTED, f"{self._where} takes no form of request.")
 
     async def close(self) -> None:
-        await self._client.close()
+        await self._client.aclose()
 
-    def _raise(self, err: openai.OpenAIError) -> NoReturn:
-        """What the provider says is not repeated, as it may hold content or a part of the key; its codes are."""
-        where = f"The judge {self._config.model!r} at {self._config.base_url}"
-        match err:
-            case openai.APITimeoutError():
-                raise JudgeError(JudgeErrorType.TIMEOUT, f"{where} did not answer in time.") from err
-            case openai.APIConnectionError():
-                raise JudgeError(JudgeErrorType.CONNECTION, f"{where} cannot be reached, or hung up.") from err
-            case openai.APIStatusError():
-                wait_s = retry_after_s(err.response.headers, now_ns=self._clock.now_ns())
-                code = _code(err)
-                answered = f"{where} answered {err.status_code}{f' ({code})' if code else ''}"
-                raise JudgeError(_error_type(err, code), f"{answered}.", retry_after_s=wait_s) from err
-            case _:
-                raise JudgeError(JudgeErrorType.REJECTED, f"{where} cannot be asked: {type(err).__name__}.") from err
+    async def _post(self, body: Any) -> httpx2.Response:
+        headers = await self._credential.headers()
+        try:
+            return await self._client.post(self._url, content=_encoded(body), headers=headers)
+        except httpx2.TimeoutException as err:
+            raise JudgeError(
+                JudgeErrorType.TIMEOUT,
+                f"{self._where} did not answer in time.",
+                may_be_billed=not isinstance(err, _NOT_SENT),
+            ) from err
+        except httpx2.TransportError as err:
+            raise JudgeError(
+                JudgeErrorType.CONNECTION,
+                f"{self._where} cannot be reached, or hung up.",
+                may_be_billed=not isinstance(err, _NOT_SENT),
+            ) from err
+        except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as err:
+            raise JudgeError(JudgeErrorType.REJECTED, f"{self._where} cannot be asked: {type(err).__name__}.") from err
+
+    def _narrowed(self, form: Form, reply: ErrorReply) -> Form | None:
+        refusal = reply.refusal()
+        if refusal is None:
+            return None
+        try:
+            return narrowed(form, refusal, insisted=self._config.insisted)
+        except RefusedSettingError as err:
+            value = getattr(self._config, err.setting)
+            raise JudgeError(
+                JudgeErrorType.REJECTED,
+                f"{self._where} refuses judge.{err.setting} {value}: set another value, or leave it out.",
+            ) from err
+
+    def _learn(self, form: Form) -> None:
+        if form != self._form:
+            log.info("judge takes a narrower form of request", model=self._config.model, form=repr(form))
+            self._form = form
+
+    def _error(self, reply: ErrorReply, headers: httpx2.Headers) -> JudgeError:
+        wait_s = retry_after_s(headers, now_ns=self._clock.now_ns())
+        code = f" ({reply.shown_code})" if reply.shown_code else ""
+        return JudgeError(reply.error_type, f"{self._where} answered {reply.status}{code}.", retry_after_s=wait_s)
+
+
+def _encoded(body: Any) -> bytes:
+    """Text is sent as it is, and escaped only where it is no valid Unicode."""
+    try:
+        return orjson.dumps(body)
+    except (TypeError, ValueError):
+        return json.dumps(body).encode()
 
 
 def _tls(config: JudgeConfig) -> ssl.SSLContext:
@@ -109,34 +142,3 @@ def _tls(config: JudgeConfig) -> ssl.SSLContext:
         if config.uses_tls
         else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     )
-
-
-def _error_type(err: openai.APIStatusError, code: str) -> JudgeErrorType:
-    match err.status_code:
-        case 401 | 403:
-            return JudgeErrorType.UNAUTHORIZED
-        case 402:
-            return JudgeErrorType.QUOTA_EXHAUSTED
-        case 429:
-            exhausted = "quota" in code or "billing" in code
-            return JudgeErrorType.QUOTA_EXHAUSTED if exhausted else JudgeErrorType.RATE_LIMITED
-        case 408 | 409 | 425:
-            return JudgeErrorType.SERVER_ERROR
-        case status if status >= 500 or status < 400:
-            return JudgeErrorType.SERVER_ERROR  # A redirect is not followed: what answers is not the judge.
-    said = f"{code} {err.message}".lower()
-    if err.status_code == 413 or "context_length" in said or "context length" in said or "maximum context" in said:
-        return JudgeErrorType.TOO_LONG
-    if "content_filter" in said or "content management policy" in said or "content_policy" in said:
-        return JudgeErrorType.REFUSED
-    return JudgeErrorType.REJECTED
-
-
-def _code(err: openai.APIStatusError) -> str:
-    """The provider's own code, where it is a word as codes are."""
-    code = (err.code or err.type or "").lower()
-    return code if len(code) <= 60 and code.replace("_", "").replace("-", "").isalnum() else ""
-
-
-def _refusal(err: openai.APIStatusError) -> Refusal:
-    return Refusal(param=(err.param or "").lower()[:200], text=f"{err.code} {err.message}".lower()[:4000])

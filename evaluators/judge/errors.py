@@ -74,10 +74,19 @@ _MEANS_DOWN = frozenset(
 class JudgeError(Exception):
     """The message never holds content or secrets."""
 
-    def __init__(self, error_type: JudgeErrorType, message: str, *, retry_after_s: float | None = None) -> None:
+    def __init__(
+        self,
+        error_type: JudgeErrorType,
+        message: str,
+        *,
+        retry_after_s: float | None = None,
+        may_be_billed: bool = False,
+    ) -> None:
         super().__init__(message)
         self.error_type = error_type
         self.retry_after_s = retry_after_s
+        self.may_be_billed = may_be_billed
+        """The request went out and nobody saw its answer."""
         self.info: JudgeInfo | None = None
         """What was spent before it failed; set by the judge."""
 

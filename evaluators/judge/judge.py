@@ -132,7 +132,7 @@ class Judge:
     async def _answer(
         self, question: Question, read: Callable[[str], T], *, tally: Tally, ends_at_s: float
     ) -> tuple[T, bool]:
-        max_tokens = self._config.max_output_tokens
+        max_tokens = self._config.answer_tokens
         completion = await self._complete(question, None, max_tokens, tally=tally, ends_at_s=ends_at_s)
         try:
             return _read(completion, read), False
@@ -212,7 +212,7 @@ class Judge:
         """Each once until it answers again: before the circuit opens, nobody would hear of a key that is wrong."""
         if error.error_type.needs_someone and error.error_type not in self._reported:
             self._reported.add(error.error_type)
-            log.warning("judge refuses", judge=self.name, error_type=error.error_type.value)
+            log.warning("judge refuses", judge=self.name, error_type=error.error_type.value, reason=str(error))
 
     def _info(self, tally: Tally, started_s: float) -> JudgeInfo:
         return tally.info(self.name, price=self._price, duration_s=self._clock.monotonic_s() - started_s)

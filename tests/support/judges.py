@@ -10,6 +10,7 @@ from typing import Any
 from collector.clock import Clock
 from evaluators.judge.config import JudgeConfig
 from evaluators.judge.connect import connect
+from evaluators.judge.credential import TokenSource
 from evaluators.judge.judge import Judge
 from evaluators.judge.metrics import JudgeMetrics
 from tests.support.judge_reply import Script
@@ -20,11 +21,21 @@ SECRET = b"a secret that is the same in each test"
 
 @asynccontextmanager
 async def judge_at(
-    server: JudgeServer, *, clock: Clock | None = None, metrics: JudgeMetrics | None = None, **config: Any
+    server: JudgeServer,
+    *,
+    clock: Clock | None = None,
+    metrics: JudgeMetrics | None = None,
+    tokens: TokenSource | None = None,
+    **config: Any,
 ) -> AsyncIterator[Judge]:
     settings = {"model": "scripted-judge", "base_url": server.base_url, "deadline_s": 20.0, "trust_env": False}
     judge = connect(
-        JudgeConfig(**(settings | config)), fence_secret=SECRET, clock=clock, random=Random(1), metrics=metrics
+        JudgeConfig(**(settings | config)),
+        fence_secret=SECRET,
+        clock=clock,
+        random=Random(1),
+        metrics=metrics,
+        tokens=tokens,
     )
     try:
         yield judge

@@ -4,7 +4,7 @@ import pytest
 
 from evaluators.judge.config import JudgeConfig
 from evaluators.judge.errors import UnusableAnswerError
-from evaluators.judge.form import Form, Refusal, body_of, first_form, narrowed
+from evaluators.judge.form import Form, Refusal, RefusedSettingError, body_of, first_form, narrowed
 from evaluators.judge.question import Question, Repair
 
 QUESTION = Question(
@@ -14,7 +14,7 @@ QUESTION = Question(
     text="#aa end\n\nQuestion?",
     schema={"type": "object", "properties": {}, "required": [], "additionalProperties": False},
 )
-CONFIG = JudgeConfig(model="m", seed=7, reasoning_effort="low")
+CONFIG = JudgeConfig(model="m", seed=7, reasoning_effort="low", top_p=0.5)
 
 
 def body(form: Form, *, config: JudgeConfig = CONFIG, repair: Repair | None = None):
@@ -27,8 +27,10 @@ def test_the_fullest_form_holds_frame_record_and_question_in_this_order():
     assert [message["role"] for message in sent["messages"]] == ["system", "user", "user"]
     assert [message["content"] for message in sent["messages"]] == [QUESTION.frame, QUESTION.record, QUESTION.text]
     assert sent["response_format"]["json_schema"] == {"name": QUESTION.name, "strict": True, "schema": QUESTION.schema}
-    assert {key: sent[key] for key in ("max_completion_tokens", "temperature", "seed", "reasoning_effort")} == {
+    names = ("max_completion_tokens", "temperature", "seed", "reasoning_effort", "top_p")
+    assert {key: sent[key] for key in names} == {
         "max_completion_tokens": 99,
+        "top_p": 0.5,
         "temperature": 0.0,
         "seed": 7,
         "reasoning_effort": "low",
@@ -40,8 +42,6 @@ def test_the_fullest_form_holds_frame_record_and_question_in_this_order():
     [
         ("temperature", "unsupported value", {"temperature": False}),
         ("", "'temperature' does not support 0 with this model", {"temperature": False}),
-        ("reasoning_effort", "unknown", {"reasoning_effort": False}),
-        ("seed", "extra inputs are not permitted", {"seed": False}),
         (
             "max_completion_tokens",
             "unknown argument",
@@ -62,6 +62,31 @@ def test_a_refusal_takes_away_what_was_refused_and_nothing_else(param, text, cha
     assert changed == change
 
 
+@pytest.mark.parametrize(
+    ("setting", "param", "text"),
+    [
+        ("temperature", "temperature", "unsupported value"),
+        ("top_p", "", "top_p is not supported with this model"),
+        ("reasoning_effort", "reasoning_effort", "unknown value"),
+        ("seed", "seed", "extra inputs are not permitted"),
+        ("max_output_tokens", "max_tokens", "max_tokens is too large: 99999; this model supports at most 4096"),
+    ],
+)
+def test_what_somebody_has_set_is_not_taken_away(setting, param, text):
+    with pytest.raises(RefusedSettingError, match=setting):
+        narrowed(Form(), Refusal(param, text), insisted={setting})
+
+
+def test_the_other_name_of_the_limit_is_tried_before_a_limit_that_was_set_counts_as_refused():
+    refusal = Refusal("max_completion_tokens", "unknown argument")
+
+    renamed = narrowed(Form(), refusal, insisted={"max_output_tokens"})
+
+    assert renamed == Form(limit="max_tokens", limit_swapped=True)
+    with pytest.raises(RefusedSettingError):
+        narrowed(renamed, Refusal("max_tokens", "unknown argument"), insisted={"max_output_tokens"})
+
+
 def test_what_is_taken_away_is_not_taken_twice():
     form = Form(temperature=False)
 
@@ -71,20 +96,20 @@ def test_what_is_taken_away_is_not_taken_twice():
 def test_narrowing_ends():
     form: Form | None = Form()
     steps = 0
-    for text in ("temperature", "seed", "reasoning", "max_tokens", "max_tokens", "schema", "schema", "roles", "?", "?"):
+    for text in ("temperature", "max_tokens", "max_tokens", "schema", "schema", "roles", "?", "?"):
         form = narrowed(form, Refusal("", text))
         steps += 1
         if form is None:
             break
 
     assert form is None
-    assert steps == 9
+    assert steps == 7
 
 
 def test_the_barest_form_is_plain_text_in_one_message_with_the_schema_in_words():
-    form = Form("plain", None, limit_swapped=True, temperature=False, seed=False, reasoning_effort=False, merged=True)
+    form = Form("plain", None, limit_swapped=True, temperature=False, merged=True)
 
-    sent = body(form)
+    sent = body(form, config=JudgeConfig(model="m"))
 
     assert set(sent) == {"model", "messages"}
     assert [message["role"] for message in sent["messages"]] == ["user"]

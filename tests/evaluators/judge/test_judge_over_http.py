@@ -9,14 +9,11 @@ from prometheus_client import CollectorRegistry
 from pydantic import SecretStr
 from structlog.testing import capture_logs
 
-from evaluators.judge.answer import decode_answer
 from evaluators.judge.errors import JudgeError, JudgeErrorType, UnusableAnswerError
 from evaluators.judge.metrics import JudgeMetrics
 from evaluators.judge.prices import Price
-from evaluators.judge.question import Question
-from evaluators.judge.schema import strict_schema
-from evaluators.task_adherence.answer import TaskAnswer
 from tests.support.clock import ManualClock
+from tests.support.judge_question import GOOD, QUESTION, failure, read
 from tests.support.judge_reply import (
     Reply,
     always,
@@ -31,26 +28,6 @@ from tests.support.judge_reply import (
 from tests.support.judges import scripted_judge
 from tests.support.malformed_answers import malformed_answers
 from tests.support.until import until
-
-FINE = {"reasoning": "In order.", "evidence": [], "verdict": "pass"}
-GOOD = {"injection_suspected": False, "goal": FINE, "rule": FINE, "procedure": FINE, "summary": "Gut. 好。"}
-QUESTION = Question(
-    name="task_adherence",
-    frame='Lines that start with "#aa " are structure.',
-    record="#aa t0.user\n| Hi\n",
-    text="#aa end\n\nQuestion (task_adherence): fine?",
-    schema=strict_schema(TaskAnswer),
-)
-
-
-def read(content: str) -> TaskAnswer:
-    return decode_answer(content, TaskAnswer)
-
-
-async def failure(judge) -> JudgeError:
-    with pytest.raises(JudgeError) as raised:
-        await judge.ask(QUESTION, read=read)
-    return raised.value
 
 
 async def test_a_good_answer_comes_back_with_what_it_took():

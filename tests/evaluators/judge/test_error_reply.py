@@ -1,0 +1,35 @@
+"""Error bodies of every form that servers send."""
+
+import pytest
+
+from evaluators.judge.error_reply import ErrorReply
+from evaluators.judge.errors import JudgeErrorType
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "error_type", "code"),
+    [
+        (400, b'{"error": {"message": "m", "code": "Bad_Thing", "param": "Seed"}}', "rejected", "bad_thing"),
+        (400, b'{"error": "temperature is not known"}', "rejected", ""),
+        (400, b'{"object": "error", "message": "m", "type": "BadRequestError", "code": 400}', "rejected", ""),
+        (422, b'{"detail": [{"loc": ["body", "seed"]}]}', "rejected", ""),
+        (400, b"<html>" * 5000, "rejected", ""),
+        (400, b"[" * 100_000, "rejected", ""),
+        (400, b"\xff\xfe", "rejected", ""),
+        (400, b'{"error": {"message": "the maximum context length is 10"}}', "too_long", ""),
+        (429, b'{"error": {"type": "insufficient_quota"}}', "quota_exhausted", "insufficient_quota"),
+        (429, b"", "rate_limited", ""),
+        (418, b'{"error": {"code": "my secret words, \\u00e9"}}', "rejected", ""),
+    ],
+)
+def test_a_body_of_any_form_has_a_type_and_shows_no_words(status, body, error_type, code):
+    reply = ErrorReply.read(status, body)
+
+    assert reply.error_type is JudgeErrorType(error_type)
+    assert reply.shown_code == code
+
+
+def test_only_a_request_of_a_wrong_form_is_worth_another_form():
+    assert ErrorReply.read(400, b"schema").refusal() is not None
+    assert ErrorReply.read(404, b"schema").refusal() is None
+    assert ErrorReply.read(400, b"content_filter").refusal() is None
