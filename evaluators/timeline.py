@@ -22,6 +22,7 @@ _ERROR_TEXT = re.compile(
     r"\w+(?:error|exception)\s*:|traceback \(most recent call last|tool (?:execution|call) failed\b)",
     re.IGNORECASE,
 )
+_SINGLE = (str, int, float)
 _FAILED_STATUS = frozenset({"error", "failed", "failure"})
 
 
@@ -176,14 +177,13 @@ def says_failed(value: JsonValue) -> bool:
 
 
 def leaves(value: JsonValue, *, depth: int = 32) -> Iterator[bool | int | float | str]:
-    """Every single value in a JSON value; keys are left out."""
-    if isinstance(value, Mapping):
-        if depth:
-            for item in value.values():
-                yield from leaves(item, depth=depth - 1)
-    elif isinstance(value, list | tuple):
-        if depth:
-            for item in value:
-                yield from leaves(item, depth=depth - 1)
-    elif value is not None and not isinstance(value, bytes):
-        yield value  # type: ignore[misc]  # Sequences other than list and tuple do not come out of JSON.
+    """Every single value in a JSON value, in order; keys are left out, and so is what is nested deeper."""
+    left = [(value, depth)]
+    while left:
+        item, depth = left.pop()
+        if isinstance(item, _SINGLE):
+            yield item
+        elif isinstance(item, dict) or (not isinstance(item, list | tuple) and isinstance(item, Mapping)):
+            left += [(part, depth - 1) for part in reversed(list(item.values()))] if depth else []
+        elif isinstance(item, list | tuple) and depth:
+            left += [(part, depth - 1) for part in reversed(item)]

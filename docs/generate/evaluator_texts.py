@@ -51,7 +51,7 @@ OPTIONS: Mapping[str, Mapping[str, str]] = {
 RULE_KEYS: Mapping[str, str] = {
     "name": "What the rule is called in verdicts; else its place, such as `rules[0]`.",
     "message": "What to tell people when it is broken; stands first in the reason.",
-    "where": "Conditions on the arguments of the call that the rule is about: other calls of the tool are free.",
+    "where": "Conditions on the arguments of the call (for `turn`: on the turn) that the rule is about.",
     "tool": "Only calls of these tools count; without it all calls do.",
     "require": "The call that must be there as well: a tool's name or glob, or a list of which one suffices.",
     "require_where": "Conditions on the arguments of the required call.",

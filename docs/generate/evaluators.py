@@ -17,6 +17,7 @@ from evaluators.errors import EvaluatorConfigError
 from evaluators.pipeline.setup import make_setup
 from evaluators.registry import EvaluatorRegistry, EvaluatorRequest
 from evaluators.rules.declared import _COMMON, _FORMS
+from evaluators.rules.turns import FIELDS
 
 _MUST = re.compile(r"must be (.+?)(?:, not .*)?\.(?: Did you mean .*)?$", re.DOTALL)
 
@@ -89,6 +90,10 @@ def rule_forms() -> str:
 def rule_keys() -> str:
     known = {*_COMMON, *(key for form in _FORMS.values() for key in form.keys)}
     return table(["key", "what it says"], [[code(key), text] for key, text in RULE_KEYS.items() if key in known])
+
+
+def turn_fields() -> str:
+    return table(["field", "what it is"], [[code(name), text] for name, (text, _) in FIELDS.items()])
 
 
 def checks() -> str:

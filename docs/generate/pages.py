@@ -25,6 +25,7 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "otlp metrics": metrics.otlp_metrics,
     "rule forms": evaluators.rule_forms,
     "rule keys": evaluators.rule_keys,
+    "turn fields": evaluators.turn_fields,
 }
 CORPUS_PARTS: Mapping[str, Callable[[], str]] = {"instrumentations": instrumentations.instrumentation_table}
 """These take a while, and need the folder of real captures beside the checkout; without it they stay as they are."""

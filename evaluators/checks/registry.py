@@ -7,6 +7,7 @@ from evaluators.checks.claim_without_call import ClaimWithoutCall
 from evaluators.checks.claims import ClaimFinder
 from evaluators.checks.error_then_success import ErrorThenSuccess
 from evaluators.checks.no_answer import NoAnswer
+from evaluators.checks.pairing import MissingResult, OrphanResult
 from evaluators.checks.repeated_failing_call import RepeatedFailingCall
 from evaluators.checks.system_prompt_leak import SystemPromptLeak
 
@@ -19,4 +20,6 @@ def make_checks() -> tuple[Check, ...]:
         ErrorThenSuccess(finder),
         NoAnswer(),
         SystemPromptLeak(),
+        MissingResult(),
+        OrphanResult(),
     )

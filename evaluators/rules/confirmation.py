@@ -79,7 +79,7 @@ class Confirmed:
         wanted = f" that states its {' and '.join(self.mention)}" if self.mention else ""
         return Breach(
             f"{call.name} ({call.place}) was called before the user could answer a proposal{wanted}.",
-            (call.evidence(),),
+            (call,),
         )
 
 

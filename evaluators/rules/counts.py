@@ -31,7 +31,7 @@ class MaxCalls:
             Breach(
                 f"{call.name} ({call.place}) is call {number} of {self.tools} in this {self.within}; "
                 f"at most {self.limit} {'is' if self.limit == 1 else 'are'} allowed.",
-                (call.evidence(),),
+                (call,),
             )
             for calls in groups.values()
             for number, call in enumerate(calls, start=1)
@@ -66,7 +66,7 @@ class MinCalls:
                 continue
             where = "the conversation" if key == -1 else f"turn {key}"
             reason = f"{self.tools} was called {_times(len(calls))} in {where}; at least {self.limit} are required."
-            breaches.append(Breach(reason, tuple(call.evidence() for call in calls)))
+            breaches.append(Breach(reason, tuple(calls)))
         return concluded(breaches=breaches, seen=1, unknown=unknown)
 
 
@@ -98,7 +98,7 @@ class MaxRepeats:
                         f"{call.name} ({call.place}) was called with the same arguments for the "
                         f"{len(same)}th time in this {self.within}; at most {self.limit} times are allowed."
                     )
-                    breaches.append(Breach(reason, (same[0].evidence(), call.evidence())))
+                    breaches.append(Breach(reason, (same[0], call)))
         return concluded(breaches=breaches, seen=1, unknown=[])
 
 

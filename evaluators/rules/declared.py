@@ -8,6 +8,7 @@ r"""Declared rules: what each form of rule is made from.
     {max_repeats: 2}                                           the same call with the same arguments
     {confirm: issue_refund, mention: amount}                   the user answers a proposal before the call
     {provenance: issue_refund, arguments: order_id}            values come from the user, the system prompt or a result
+    {turn: {latency_s: {lte: 30}}, where: {agent: triage}}     what a turn may take, use and say
 
 Each also takes `name` and `message`; where it makes sense `where` (conditions on the call's arguments), `within`.
 """
@@ -26,6 +27,7 @@ from evaluators.rules.presence import Never, Presence
 from evaluators.rules.provenance import SOURCES, Provenance
 from evaluators.rules.reading import RuleReader, nearest, shown
 from evaluators.rules.rule import Rule, Within
+from evaluators.rules.turns import FIELDS, EachTurn
 
 _COMMON = ("name", "message")
 _REQUIRED = ("require", "require_where", "require_result")
@@ -118,6 +120,10 @@ def _provenance(reader: RuleReader) -> Rule:
     )
 
 
+def _turn(reader: RuleReader) -> Rule:
+    return EachTurn(reader.fields("turn", of=FIELDS, required=True), reader.fields("where", of=FIELDS))
+
+
 _FORMS: Mapping[str, _Form] = {
     "before": _Form((*_REQUIRED, "same", "where", "within"), _before),
     "after": _Form((*_REQUIRED, "same", "where", "within"), _after),
@@ -127,6 +133,7 @@ _FORMS: Mapping[str, _Form] = {
     "max_repeats": _Form(("tool", "within"), _max_repeats),
     "confirm": _Form(("where", "mention"), _confirm),
     "provenance": _Form(("arguments", "from", "where"), _provenance),
+    "turn": _Form(("where",), _turn),
     "require": _Form((*_REQUIRED[1:], "within"), _presence),
 }
 """Ordered: `require` alone is presence, beside `before` or `after` it is a part of them."""

@@ -1,7 +1,7 @@
 """The evaluator `rules`: declared rules and built-in checks, each with its own status, together one pass or fail.
 
-It fails when any of them is broken, and cannot assess when none of them could be. For a turn the whole conversation
-up to it is read, and only what happens in the turn is flagged.
+It fails when any of them is broken, and cannot assess when none of them could be; what is flagged is told and fails
+nothing. For a turn the whole conversation up to it is read, and only what happens in the turn counts.
 """
 
 from __future__ import annotations
@@ -61,10 +61,10 @@ class RulesEvaluator:
     ) -> None:
         self.name = name
         self.unit_kind = unit_kind
-        self._rules = tuple(rules)
+        self._rules = tuple((rule, str(rule.rule)) for rule in rules)
         self._checks = tuple(checks)
         self.rubric_version = digest_of(
-            [[[rule.name, str(rule.rule), rule.message] for rule in rules], [check.name for check in checks]]
+            [[[rule.name, demand, rule.message] for rule, demand in self._rules], [check.name for check in checks]]
         )[:12]
 
     async def evaluate(self, unit: Unit) -> Judgement:
@@ -75,7 +75,7 @@ class RulesEvaluator:
     def judge(self, unit: Unit) -> Judgement:
         timeline = timeline_of(unit)
         entries = [
-            _Entry("rule", rule.name, str(rule.rule), rule.rule.check(timeline), rule.message) for rule in self._rules
+            _Entry("rule", rule.name, demand, rule.rule.check(timeline), rule.message) for rule, demand in self._rules
         ]
         entries += [_Entry("check", check.name, check.demand, check.check(timeline)) for check in self._checks]
         return _judgement(entries)
@@ -105,6 +105,9 @@ def _judgement(entries: Sequence[_Entry]) -> Judgement:
 def _passed(entries: Sequence[_Entry], unknown: Sequence[_Entry]) -> str:
     checked = sum(entry.finding.status is Status.PASS for entry in entries)
     text = f"None of {len(entries)} rules and checks is broken; {checked} applied."
+    told = [f"{entry.name}: {entry.finding.reason}" for entry in entries if entry.finding.status is Status.FLAGGED]
+    if told:
+        text += f" Flagged: {' '.join(told)}"
     if unknown:
         names = ", ".join(entry.name for entry in unknown)
         text += f" Not assessable from the telemetry: {names}."

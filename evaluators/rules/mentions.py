@@ -27,14 +27,22 @@ _MAX_CHARS = 200_000
 class Reading:
     """One text, read once."""
 
+    plain: str
     squeezed: str
-    numbers: frozenset[float]
+
+    def numbers(self) -> set[float]:
+        """Looked for only when a number is: most values that are looked for are none."""
+        tokens = set(_NUMBER.findall(self.plain))
+        found = {float(token) for token in tokens if token.isdecimal()}
+        for token in tokens:
+            if not token.isdecimal():
+                found |= _readings(token)
+        return found
 
 
 def read(text: str) -> Reading:
     plain = _plain(text[:_MAX_CHARS])
-    numbers = {reading for token in _NUMBER.findall(plain) for reading in _readings(token)}
-    return Reading(_squeezed(plain), frozenset(numbers))
+    return Reading(plain, _squeezed(plain))
 
 
 def mentions(readings: Iterable[Reading], value: JsonValue) -> bool:
@@ -49,9 +57,11 @@ class Book:
     """Texts one after the other, so that one search tells whether and how early a value stands there."""
 
     def __init__(self) -> None:
-        self._pages: list[str] = []
+        self._pages: list[Reading] = []
         self._joined = ""
         self._numbers: dict[float, int] = {}
+        self._numbered = 0
+        """Pages whose numbers are in `_numbers`."""
 
     @property
     def length(self) -> int:
@@ -59,9 +69,7 @@ class Book:
         return len(self._pages)
 
     def add(self, reading: Reading) -> None:
-        for found in reading.numbers:
-            self._numbers.setdefault(found, len(self._pages))
-        self._pages.append(reading.squeezed)
+        self._pages.append(reading)
         self._joined = ""
 
     def holds(self, value: JsonValue, *, first: int | None = None) -> bool:
@@ -73,11 +81,18 @@ class Book:
         if isinstance(value, bool):
             return -1  # A yes or no has no form of its own to look for.
         wanted = number(value)
-        by_number = self.length if wanted is None else self._numbers.get(abs(wanted), self.length)
+        by_number = self.length if wanted is None else self._page_of(abs(wanted))
         if not self._joined:
-            self._joined = "\n".join(self._pages)
+            self._joined = "\n".join(page.squeezed for page in self._pages)
         found = self._joined.find(_squeezed(_plain(str(value))))
         return by_number if found < 0 else min(by_number, self._joined.count("\n", 0, found))
+
+    def _page_of(self, number: float) -> int:
+        for page in range(self._numbered, self.length):
+            for found in self._pages[page].numbers():
+                self._numbers.setdefault(found, page)
+        self._numbered = self.length
+        return self._numbers.get(number, self.length)
 
 
 def _plain(text: str) -> str:
@@ -89,9 +104,7 @@ def _squeezed(plain: str) -> str:
 
 
 def _readings(token: str) -> set[float]:
-    """Every number that a token may be: "1,200" is 1200 or 1.2, and "3 4" is 3, 4 or 34."""
-    if token.isdecimal():
-        return {float(token)}
+    """Every number that a token of several parts may be: "1,200" is 1200 or 1.2, and "3 4" is 3, 4 or 34."""
     parts = [part for part in _NOT_DIGIT.split(token) if part]
     if sum(map(len, parts)) > _MAX_DIGITS:
         return set()

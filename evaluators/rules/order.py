@@ -14,7 +14,7 @@ from evaluators.finding import Breach, Finding, concluded
 from evaluators.rules.conditions import Condition, at_path, equal, words
 from evaluators.rules.rule import Within, matches, result_matches, subjects
 from evaluators.rules.tools import Tools
-from evaluators.timeline import Call, Timeline
+from evaluators.timeline import Call, Result, Timeline
 
 _UNSEEN = frozenset({GapKind.HISTORY_UNSEEN, GapKind.HISTORY_COMPACTED})
 """Earlier steps may be missing from the telemetry, so their absence proves nothing."""
@@ -124,11 +124,11 @@ class Before:
     def _breach(self, timeline: Timeline, call: Call) -> Breach:
         last = next(self._earlier(timeline, call), None)
         reason = f"{call.name} ({call.place}) was called without {self.required} before it"
-        evidence = [call.evidence()]
+        evidence: list[Call | Result] = [call]
         if last is not None:
             outcome = "failed" if last.failed else "does not meet that"
             reason += f"; the {last.name} before it ({last.place}) {outcome}"
-            evidence.append(last.evidence() if last.result is None else last.result.evidence())
+            evidence.append(last if last.result is None else last.result)
         return Breach(f"{reason}.", tuple(evidence))
 
 
@@ -145,15 +145,15 @@ class After:
 
     def check(self, timeline: Timeline) -> Finding:
         found, unknown = subjects(timeline, self.tools, self.where)
+        candidates = [call for call in timeline.calls if self.required.tools.match(call.name)] if found else []
         breaches: list[Breach] = []
         for call in found:
             if call.failed:
                 continue
             answers = [
                 self.required.is_met_by(candidate, timeline, subject=call)
-                for candidate in timeline.calls[call.position + 1 :]
-                if self.required.tools.match(candidate.name)
-                and (self.within == "conversation" or candidate.turn is call.turn)
+                for candidate in candidates
+                if candidate.position > call.position and (self.within == "conversation" or candidate.turn is call.turn)
             ]
             if True in answers:
                 continue
@@ -166,7 +166,7 @@ class After:
                 )
             else:
                 reason = f"{call.name} ({call.place}) was not followed by {self.required}."
-                breaches.append(Breach(reason, (call.evidence(),)))
+                breaches.append(Breach(reason, (call,)))
         return concluded(breaches=breaches, seen=len(found), unknown=unknown)
 
 

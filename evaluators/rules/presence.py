@@ -10,7 +10,7 @@ from evaluators.rules.conditions import Condition, words
 from evaluators.rules.order import Required
 from evaluators.rules.rule import Within, result_matches, subjects
 from evaluators.rules.tools import Tools
-from evaluators.timeline import Call, Timeline
+from evaluators.timeline import Call, Result, Timeline
 from evaluators.verdict import Evidence, UnitKind
 
 _MAX_QUOTE_CHARS = 200
@@ -45,9 +45,9 @@ class Never:
     def _breach(self, call: Call) -> Breach:
         conditions = [words(part) for part in (self.where, self.result) if part]
         suffix = f" where {' and '.join(conditions)}" if conditions else ""
-        evidence = [call.evidence()]
+        evidence: list[Call | Result] = [call]
         if self.result and call.result is not None:
-            evidence.append(call.result.evidence())
+            evidence.append(call.result)
         return Breach(f"{call.name} ({call.place}) was called{suffix}, which is never allowed.", tuple(evidence))
 
 

@@ -69,7 +69,7 @@ class Provenance:
             shown = ", ".join(f"{name} {value_text(value)[:80]}".strip() for name, value in missing)
             sources = " or ".join(map(_source_words, self.sources))
             reason = f"{call.name} ({call.place}) was called with {shown}, which does not come from {sources}."
-            breaches.append(Breach(reason, (call.evidence(),)))
+            breaches.append(Breach(reason, (call,)))
         return concluded(breaches=breaches, seen=len(found), unknown=unknown)
 
     def _values(self, call: Call) -> Iterator[tuple[str, JsonValue]]:

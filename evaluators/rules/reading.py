@@ -79,6 +79,20 @@ class RuleReader:
             return ()
         return tuple(self._condition(f"{key}.{path}", str(path), wanted) for path, wanted in value.items())
 
+    def fields(self, key: str, *, of: Iterable[str], required: bool = False) -> tuple[Condition, ...]:
+        """Conditions on named fields, of which there are no others, compared with plain values only."""
+        known = list(of)
+        if required and self._rule.get(key) is None:
+            self.problem(key, None, f"a mapping of {', '.join(known)} to what must be true of them")
+        found = self.conditions(key)
+        for condition in found:
+            if condition.path not in known:
+                hint = nearest(condition.path, known) or f"; known here are {', '.join(known)}"
+                self._problems.append(f"{self._place}.{key}.{condition.path}: there is no such field{hint}.")
+            if any(isinstance(test.operand, Reference) for test in condition.tests):
+                self.problem(f"{key}.{condition.path}", "result_of", "a plain value: a field has no result to refer to")
+        return found
+
     def _condition(self, key: str, path: str, wanted: object) -> Condition:
         if isinstance(wanted, Mapping):
             if not wanted:

@@ -46,12 +46,18 @@ def test_an_answer_that_the_telemetry_does_not_hold_may_have_been_given(gap):
 @pytest.mark.parametrize(
     "builder",
     [
-        ConversationBuilder().turn("Hello?", status=TurnStatus.INCOMPLETE),
         ConversationBuilder().turn("Delete it").call("confirm_in_browser", {}),
         ConversationBuilder().turn("Show it").call("render", {}, result={"html": "..."}),
         ConversationBuilder().turn("A human, please").handoff("human"),
     ],
-    ids=["not-ended", "carried-out-elsewhere", "result-shown", "handed-over"],
+    ids=["carried-out-elsewhere", "result-shown", "handed-over"],
 )
-def test_a_turn_that_may_go_on_elsewhere_is_left_alone(builder):
-    assert status(builder) is Status.NOT_ASSESSABLE
+def test_a_turn_that_may_go_on_elsewhere_is_flagged_and_not_failed(builder):
+    finding = check("no_answer", builder.build())
+
+    assert finding.status is Status.FLAGGED
+    assert "no answer to the user" in finding.reason
+
+
+def test_a_turn_that_had_not_ended_may_still_be_answered():
+    assert status(ConversationBuilder().turn("Hello?", status=TurnStatus.INCOMPLETE)) is Status.NOT_ASSESSABLE
