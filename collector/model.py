@@ -161,6 +161,8 @@ class Turn:
     """`gen_ai.response.id` of the model call that gave the output."""
     input_tokens: int | None = None
     output_tokens: int | None = None
+    cost_usd: float | None = None
+    """What the agent's own model calls cost, where somebody said so."""
     is_stand_in: bool = False
     """The turn is known from log records only. The ids of its target are ours; no backend holds such a span."""
 

@@ -30,11 +30,11 @@ def _tools(value: Any, *, depth: int) -> Iterator[ToolDefinition]:
         for item in value:
             yield from _tools(decode(item), depth=depth - 1)
     elif isinstance(value, Mapping) and depth > 0:
-        for key in ("function_declarations", "functionDeclarations", "tools", "function_tools"):
+        for key in ("function_declarations", "functionDeclarations", "tools", "function_tools", "functions"):
             if isinstance(value.get(key), list):
                 yield from _tools(value[key], depth=depth - 1)
                 return
-        for key in ("function", "toolSpec", "tool", "json_schema", "data"):
+        for key in ("function", "toolSpec", "tool", "json_schema", "data", "openapi"):
             if isinstance(value.get(key), (Mapping, str)) and not as_str(value.get("name")):
                 yield from _tools(decode(value[key]), depth=depth - 1)
                 return

@@ -11,10 +11,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from collector.messages.reprs import CLASS
-from collector.messages.values import as_bool, as_str, decode, first, object_or_text, text_of
+from collector.messages.values import as_bool, as_str, decode, first, object_or_text, plain, text_of
 from collector.model import JsonValue
 from collector.operation import CompactionPart, MediaPart, Part, ReasoningPart, TextPart, ToolCallPart, ToolResultPart
 
+APPROVAL_CALL, APPROVAL_RESULT = "mcp_approval_request", "mcp_approval_response"
 _TEXT = {
     "text_content",
     "text_block",
@@ -31,12 +32,12 @@ _REASONING = {"reasoning", "thinking", "redacted_thinking", "reasoning_content",
 _CALL = {
     "tool_call", "tool_use", "tool-call", "function_call", "server_tool_use", "server_tool_call", "function",
     "tool_call_block", "tool_call_part", "mcp_call", "mcp_tool_use", "custom_tool_call", "tool_request",
-    "tool-invocation", "toolcall" }  # fmt: skip
+    "tool-invocation", "toolcall", "openapi_call", APPROVAL_CALL }  # fmt: skip
 _RESULT = {
     "tool_call_response", "tool_call_result", "tool_return_part", "tool_result", "tool-result",
     "function_call_output", "server_tool_call_response", "function_response", "mcp_tool_result",
     "custom_tool_call_output", "web_search_tool_result", "tool-return", "retry-prompt", "tool_response",
-    "code_execution_tool_result", "tool-error" }  # fmt: skip
+    "code_execution_tool_result", "tool-error", "openapi_call_output", APPROVAL_RESULT }  # fmt: skip
 _CALL_KEYS = {"toolUse", "toolRequest", "functionCall", "function_call", "tool_call", "tool_use"}
 _RESULT_KEYS = {
     "toolResult", "toolResponse", "functionResponse", "function_response", "tool_call_result", "tool_result",
@@ -52,6 +53,10 @@ _MEDIA = {
     "input_audio": "audio", "video": "video", "video_url": "video", "file": "file", "input_file": "file",
     "document": "file", "blob": "file", "uri": "file", "file_data": "file", "file_search": "file", "binary": "file",
 }  # fmt: skip
+_RESULT_MEMBERS = (
+    "response", "result", "output", "content", "value", "text", "tool_result", "function_call_output",
+    "openapi_call_output",
+)  # fmt: skip
 _MAX_PARTS = 10_000
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
@@ -197,8 +202,12 @@ def _by_key(key: str, value: object, depth: int) -> Iterator[Part]:
 
 def tool_call(block: Mapping[str, Any]) -> ToolCallPart:
     """A call in any shape: semantic conventions, OpenAI, Anthropic, Bedrock, Gemini, LangChain, Vercel."""
-    inner = first(block, "function", "server_tool_call", "tool_call", "toolInvocation")
+    if block.get("type") == APPROVAL_CALL:
+        return _approval_call(block)
+    inner = first(block, "function", "server_tool_call", "tool_call", "toolInvocation", "function_call", "openapi_call")
     detail = inner if isinstance(inner, Mapping) else block
+    if isinstance(detail.get("function"), Mapping):
+        block, detail = detail, detail["function"]  # Azure: a call within a block that says it is one
     name = first(detail, "name", "tool_name", "toolName") or first(block, "name", "tool_name", "toolName") or inner
     arguments = _first_present(detail, block, keys=("arguments", "args", "input", "parameters"))
     call_id = first(block, "call_id", "id", "toolUseId", "tool_call_id", "toolCallId", "tool_use_id", "tool_id", "ref")
@@ -211,9 +220,11 @@ def tool_call(block: Mapping[str, Any]) -> ToolCallPart:
 
 def tool_result(block: Mapping[str, Any]) -> ToolResultPart:
     """A result in any shape; Vercel's `{type, value}` output and blocks of text are undone to what they hold."""
+    if block.get("type") == APPROVAL_RESULT:
+        return _approval_result(block)
     inner = first(block, "server_tool_call_response", "function_response")
     detail = inner if isinstance(inner, Mapping) else block
-    result = _first_present(detail, block, keys=("response", "result", "output", "content", "value", "text"))
+    result = _first_present(detail, block, keys=_RESULT_MEMBERS)
     call_id = first(
         block, "call_id", "tool_use_id", "toolUseId", "tool_call_id", "toolCallId", "id", "ref"
     )  # fmt: skip
@@ -233,6 +244,28 @@ def tool_result(block: Mapping[str, Any]) -> ToolResultPart:
         or block.get("outcome") == "failed"
         or _error_kind(block),
     )
+
+
+def _approval_call(block: Mapping[str, Any]) -> ToolCallPart:
+    """The question whether a tool may be called: an act of its own, and not yet the call of that tool."""
+    inner = block.get(APPROVAL_CALL)
+    detail = inner if isinstance(inner, Mapping) else block
+    asked = {key: plain(detail[key]) for key in ("name", "arguments", "server_label") if detail.get(key) is not None}
+    if isinstance(asked.get("arguments"), str):
+        asked["arguments"] = object_or_text(asked["arguments"])
+    call_id = first(block, "tool_call_id", "approval_request_id", "id") or first(detail, "tool_call_id", "id")
+    return ToolCallPart(name=APPROVAL_CALL, arguments=asked, call_id=as_str(call_id))
+
+
+def _approval_result(block: Mapping[str, Any]) -> ToolResultPart:
+    inner = block.get(APPROVAL_RESULT)
+    detail = inner if isinstance(inner, Mapping) else block
+    said = {key: plain(detail[key]) for key in ("approve", "reason") if detail.get(key) is not None}
+    call_id = first(detail, "approval_request_id", "tool_call_id") or first(
+        block, "approval_request_id", "tool_call_id"
+    )
+    result = said or (object_or_text(inner) if inner is not None else None)
+    return ToolResultPart(result=result, call_id=as_str(call_id), name=APPROVAL_CALL)
 
 
 def unwrap_result(value: object, *, depth: int = 4) -> JsonValue:

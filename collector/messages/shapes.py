@@ -8,12 +8,20 @@ message are tool results and no user input, so such a message is read as two.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
 from collector.messages.digests import with_digest
 from collector.messages.markers import gaps_in
-from collector.messages.parts import parts_of, tool_call, tool_result, unwrap_result
+from collector.messages.parts import (
+    APPROVAL_CALL,
+    APPROVAL_RESULT,
+    parts_of,
+    tool_call,
+    tool_result,
+    unwrap_result,
+)
 from collector.messages.reprs import decode_repr, is_printed_object
 from collector.messages.roles import is_pair, role_of
 from collector.messages.values import as_bool, as_str, decode, first
@@ -21,8 +29,10 @@ from collector.messages.written import written_calls, written_result
 from collector.model import GapKind
 from collector.operation import Message, Part, ReasoningPart, Role, TextPart, ToolCallPart, ToolResultPart
 
-_CALL_ITEMS = {"function_call", "custom_tool_call", "mcp_call", "tool_call"}
-_RESULT_ITEMS = {"function_call_output", "custom_tool_call_output", "tool_call_response"}
+_CALL_ITEMS = {"function_call", "custom_tool_call", "mcp_call", "tool_call", "openapi_call", APPROVAL_CALL}
+_RESULT_ITEMS = {
+    "function_call_output", "custom_tool_call_output", "tool_call_response", "openapi_call_output", APPROVAL_RESULT,
+}  # fmt: skip
 _IGNORED_ITEMS = {"item_reference", "mcp_list_tools"}
 
 
@@ -97,6 +107,8 @@ def _read(body: Mapping[str, Any], role: Role | None, default: Role) -> tuple[Me
     if role is Role.TOOL and not _has_result_blocks(content):
         return _built(Role.TOOL, (_result_message(body, content),), as_str(body.get("name")))
     parts = [*_reasoning(body), *parts_of(content)]
+    if role is Role.TOOL:
+        parts = _with_the_messages_id(parts, body)
     parts += _extra_calls(body, parts)
     refusal = as_str(body.get("refusal"))
     if refusal and not any(isinstance(part, TextPart) for part in parts):
@@ -149,6 +161,15 @@ def _result_message(body: Mapping[str, Any], content: object) -> ToolResultPart:
         name=as_str(first(body, "name", "tool_name")),
         is_error=body.get("status") == "error" or bool(as_bool(first(body, "is_error", "isError"))),
     )
+
+
+def _with_the_messages_id(parts: list[Part], body: Mapping[str, Any]) -> list[Part]:
+    """The one result in a tool's message answers the call that the message names, where the block names none."""
+    bare = [part for part in parts if isinstance(part, ToolResultPart)]
+    call_id = as_str(first(body, "tool_call_id", "call_id", "toolCallId", "tool_use_id"))
+    if len(bare) != 1 or bare[0].call_id is not None or call_id is None:
+        return parts
+    return [replace(part, call_id=call_id) if part is bare[0] else part for part in parts]
 
 
 def _reasoning(body: Mapping[str, Any]) -> list[Part]:

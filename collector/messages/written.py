@@ -24,6 +24,11 @@ _MAX_PROSE = 200
 """A list begins within so many characters, or the text is no list of calls."""
 
 
+def is_written(role: object) -> bool:
+    """Whether messages of that role hold calls or results as text."""
+    return _name(role) in _CALLS or _name(role) in _RESULTS
+
+
 def written_calls(role: object, content: object) -> tuple[Part, ...] | None:
     """The calls of a message of that role; its text where it holds none; None for another role."""
     if _name(role) not in _CALLS:

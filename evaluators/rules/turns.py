@@ -31,7 +31,9 @@ def _total_tokens(turn: Turn) -> int | None:
 
 
 def _cost_usd(turn: Turn) -> float | None:
-    """At list price and without a provider's cache, since turns do not say what came from one."""
+    """As given; else at list price and without a provider's cache, since turns do not say what came from one."""
+    if turn.cost_usd is not None:
+        return turn.cost_usd
     price = price_of(turn.model, overrides={}, list_prices=LIST_PRICES) if turn.model else None
     if price is None or turn.input_tokens is None or turn.output_tokens is None:
         return None
@@ -48,7 +50,7 @@ FIELDS: Mapping[str, tuple[str, Callable[[Turn], JsonValue]]] = {
     "input_tokens": ("Tokens of input that the agent's model calls of the turn took.", lambda turn: turn.input_tokens),
     "output_tokens": ("Tokens of output of these calls.", lambda turn: turn.output_tokens),
     "total_tokens": ("Both together.", _total_tokens),
-    "cost_usd": ("Their cost at the list price of the turn's model; unknown for a model without one.", _cost_usd),
+    "cost_usd": ("Their cost, as given or at the list price of the turn's model; else unknown.", _cost_usd),
     "calls": (
         "Number of tool calls.",
         lambda turn: sum(isinstance(step, ToolCallStep) for step in turn.steps),

@@ -244,3 +244,48 @@ def test_nesting_without_end_is_bounded() -> None:
 
     assert len(messages_of(value)) <= 1
     assert len(messages_of({"role": "user", "content": content})) == 1
+
+
+NESTED = {"id": "c", "type": "function", "function": {"name": "add", "arguments": {"a": 1}}}
+ASKED = {"name": "wipe", "arguments": {"all": True}}
+
+
+@pytest.mark.parametrize(
+    ("message", "role", "part"),
+    [
+        pytest.param(
+            {"role": "assistant", "content": [{"type": "tool_call", "tool_call": NESTED}]},
+            Role.ASSISTANT,
+            ToolCallPart("add", {"a": 1}, "c"),
+            id="a call within a block",
+        ),
+        pytest.param(
+            {"role": "assistant", "content": [{"type": "openapi_call", "tool_call_id": "c", "name": "add"}]},
+            Role.ASSISTANT,
+            ToolCallPart("add", None, "c"),
+            id="a call of an OpenAPI tool",
+        ),
+        pytest.param(
+            {"role": "tool", "tool_call_id": "c", "content": [{"type": "tool_result", "tool_result": '{"sum": 2}'}]},
+            Role.TOOL,
+            ToolResultPart({"sum": 2}, "c"),
+            id="a result whose call only the message names",
+        ),
+        pytest.param(
+            {"type": "mcp_approval_request", "id": "m", "name": "wipe", "arguments": '{"all": true}'},
+            Role.ASSISTANT,
+            ToolCallPart("mcp_approval_request", ASKED, "m"),
+            id="a question for approval",
+        ),
+        pytest.param(
+            {"type": "mcp_approval_response", "approval_request_id": "m", "approve": True, "reason": "Go on."},
+            Role.TOOL,
+            ToolResultPart({"approve": True, "reason": "Go on."}, "m", "mcp_approval_request"),
+            id="an approval",
+        ),
+    ],
+)
+def test_calls_results_and_approvals_of_azures_agents(message, role, part):
+    (found,) = messages_of(message)
+
+    assert (found.role, found.parts) == (role, (part,))
