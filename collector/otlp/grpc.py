@@ -7,7 +7,6 @@ The size limit, gzip and HTTP/2's own protections are gRPC's.
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import grpc
@@ -17,6 +16,7 @@ import structlog
 from collector.errors import MalformedRequestError, PermanentError, RetryableError
 from collector.otlp.access import BearerCheck, check_bind
 from collector.otlp.intake import Intake
+from collector.otlp.reading import ReadingPlaces
 from collector.otlp.refusals import SlowRequestError
 from collector.otlp.rpc_status import status_protobuf
 from collector.otlp.settings import GrpcReceiverSettings, ReceiverLimits
@@ -48,7 +48,13 @@ class GrpcReceiver:
         self._server: grpc.aio.Server | None = None
         self._is_stopped = False
         self._port = settings.port
-        self._reading = asyncio.Semaphore(settings.max_reading)
+        self._reading = ReadingPlaces(
+            settings.max_reading,
+            max_s=settings.message_timeout_s,
+            contended_s=settings.contended_timeout_s,
+            max_waiting=intake.limits.max_concurrent_requests,
+            retry_after_s=intake.limits.retry_after_s,
+        )
 
     @property
     def port(self) -> int:
@@ -97,8 +103,9 @@ class GrpcReceiver:
         """None once the request is kept, else why it is refused."""
         try:
             self._bearer.check(_authorization(context))
-            with self._intake.admission.admit() as ticket:
+            with self._intake.admission.open() as ticket:
                 body = await self._message(context)
+                ticket.take_place()
                 ticket.resize(len(body))
                 await self._intake.take(signal, body, ticket=ticket, transport=TRANSPORT)
         except (PermanentError, RetryableError) as err:
@@ -111,12 +118,9 @@ class GrpcReceiver:
         return None
 
     async def _message(self, context: _Context) -> bytes:
-        """Whoever waits for a place sends nothing yet, and is bounded by the places for requests.
-
-        Read from the context, since the iterator of messages would hold the last one as long as it lives.
-        """
+        """Read from the context, since the iterator of messages would hold the last one as long as it lives."""
         try:
-            async with self._reading, asyncio.timeout(self.settings.message_timeout_s):
+            async with self._reading.place():
                 message: Any = await context.read()
         except TimeoutError as err:
             raise SlowRequestError("The request did not arrive in time; send it faster or in smaller batches.") from err

@@ -212,7 +212,7 @@ class HttpConnection(asyncio.Protocol):
             exchange.target = check_head(
                 head, bearer=self._owner.bearer, max_request_bytes=self._limits.max_request_bytes
             )
-            exchange.ticket = self._owner.intake.admission.admit()
+            exchange.ticket = self._owner.intake.admission.open()
         except (PermanentError, RetryableError) as err:
             exchange.refuse(err)
             if head.expects_continue or (head.content_length or 0) > self._settings.max_drain_bytes:

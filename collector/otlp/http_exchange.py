@@ -47,6 +47,7 @@ class Exchange:
     async def take(self, intake: Intake, *, transport: str) -> None:
         assert self.target is not None
         assert self.ticket is not None
+        self.ticket.take_place()
         body = self._chunks[0] if len(self._chunks) == 1 else b"".join(self._chunks)
         self._chunks.clear()
         await intake.take(

@@ -67,6 +67,8 @@ class GrpcReceiverSettings(_ReceiverSettings):
     """Messages that arrive at one time: the library keeps each in full before its size is known to us."""
     message_timeout_s: float = 60.0
     """For one message to arrive: a call that sends none holds a place."""
+    contended_timeout_s: float = 2.0
+    """The same while others wait for a place."""
     idle_timeout_s: float = 3600.0
     keepalive_s: float = 120.0
     """How often a silent connection is asked whether it still lives."""

@@ -1,7 +1,8 @@
 """Which answer an error gets, on both transports, by the tables of the OTLP specification.
 
 A retryable error is UNAVAILABLE with RetryInfo, or 503 with Retry-After. A permanent one never carries a hint to retry:
-RESOURCE_EXHAUSTED without RetryInfo tells a client that its request is too large. Errors that nobody foresaw say that
+RESOURCE_EXHAUSTED without RetryInfo tells a client that its request is too large; DEADLINE_EXCEEDED without one is
+retried by OTLP's clients in their own time. Errors that nobody foresaw say that
 they are internal and nothing else, since their text may hold anything.
 """
 
@@ -37,7 +38,7 @@ _PERMANENT: tuple[tuple[type[PermanentError], grpc.StatusCode, int], ...] = (
     (UnauthenticatedError, grpc.StatusCode.UNAUTHENTICATED, 401),
     (UnknownPathError, grpc.StatusCode.UNIMPLEMENTED, 404),
     (WrongMethodError, grpc.StatusCode.UNIMPLEMENTED, 405),
-    (SlowRequestError, grpc.StatusCode.INVALID_ARGUMENT, 408),
+    (SlowRequestError, grpc.StatusCode.DEADLINE_EXCEEDED, 408),
     (HeadersTooLargeError, grpc.StatusCode.INVALID_ARGUMENT, 431),
     (PermanentError, grpc.StatusCode.INVALID_ARGUMENT, 400),
 )

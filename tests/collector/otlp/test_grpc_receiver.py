@@ -144,7 +144,7 @@ async def test_a_call_that_sends_nothing_gives_its_place_back():
         code = await silent.code()
         after = await channel.unary_unary(TRACES)(trace_request())
 
-    assert code is grpc.StatusCode.INVALID_ARGUMENT
+    assert code is grpc.StatusCode.DEADLINE_EXCEEDED
     assert after == b""
 
 
@@ -157,7 +157,34 @@ async def test_messages_that_arrive_at_one_time_are_bounded_and_the_next_waits_f
         codes = [await call.code() for call in silent]
 
     assert after == b""
-    assert codes == [grpc.StatusCode.INVALID_ARGUMENT] * 3
+    assert codes == [grpc.StatusCode.DEADLINE_EXCEEDED] * 3
+
+
+async def test_calls_that_send_nothing_do_not_keep_others_out():
+    settings = GrpcReceiverSettings(max_reading=2, contended_timeout_s=0.05)
+
+    async with grpc_receiver(CollectingAppender(), settings=settings) as receiver, _channel(receiver) as channel:
+        silent = [channel.stream_unary(TRACES)() for _ in range(6)]
+        after = await channel.unary_unary(TRACES)(trace_request())
+        for call in silent:
+            call.cancel()
+
+    assert after == b""
+
+
+async def test_more_calls_than_may_wait_for_their_turn_are_told_to_come_back():
+    limits, settings = ReceiverLimits(max_concurrent_requests=1), GrpcReceiverSettings(max_reading=1)
+
+    async with (
+        grpc_receiver(CollectingAppender(), settings=settings, limits=limits) as receiver,
+        _channel(receiver) as channel,
+    ):
+        silent = [channel.stream_unary(TRACES)() for _ in range(3)]
+        refused = [await call.code() for call in await _first_done(silent)]
+        for call in silent:
+            call.cancel()
+
+    assert refused == [grpc.StatusCode.UNAVAILABLE]
 
 
 @pytest.mark.parametrize("is_refused", [False, True], ids=["taken", "refused"])
@@ -220,3 +247,11 @@ async def test_connections_are_bounded():
         await first.unary_unary(TRACES)(trace_request())
 
     assert error.code() is grpc.StatusCode.UNAVAILABLE
+
+
+async def _first_done(calls):
+    done = asyncio.Event()
+    for call in calls:
+        call.add_done_callback(lambda _: done.set())
+    await done.wait()
+    return [call for call in calls if call.done()]

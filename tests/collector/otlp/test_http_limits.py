@@ -210,6 +210,16 @@ async def test_connections_are_bounded():
     assert taken.status == 200
 
 
+async def test_bodies_that_do_not_come_take_no_place():
+    limits = ReceiverLimits(max_concurrent_requests=1)
+
+    async with http_receiver(CollectingAppender(), limits=limits) as receiver, RawHttp(receiver.port) as slow:
+        await slow.send(request("/v1/traces", b"abc", headers={"content-length": "50"}))
+        await until(lambda: receiver.intake.admission.bytes == 3)
+
+        assert (await post(receiver.port, "/v1/traces", trace_request())).status == 200
+
+
 SLOW = {
     "nothing": (b"", None, 11),
     "slow headers": (b"POST /v1/tra", 408, 11),

@@ -54,7 +54,7 @@ HTTP_ONLY = [
     (BadHttpError("?"), "INVALID_ARGUMENT", 400),
     (UnknownPathError("?"), "UNIMPLEMENTED", 404),
     (WrongMethodError("?"), "UNIMPLEMENTED", 405),
-    (SlowRequestError("?"), "INVALID_ARGUMENT", 408),
+    (SlowRequestError("?"), "DEADLINE_EXCEEDED", 408),
     (HeadersTooLargeError("?"), "INVALID_ARGUMENT", 431),
 ]
 ROWS = [*RETRYABLE, *((error, code, None, status, None) for error, code, status in PERMANENT)]
