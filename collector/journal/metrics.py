@@ -55,6 +55,9 @@ class JournalMetrics:
             "adhere_journal_torn_tails_total", "Unfinished ends cut off when the journal was opened.", registry=registry
         )
         self.disk_bytes = Gauge("adhere_journal_disk_bytes", "Bytes of all segments.", registry=registry)
+        self.max_bytes = Gauge(
+            "adhere_journal_max_bytes", "Bound of all segments in bytes, `journal.max_bytes`.", registry=registry
+        )
         self.segments = Gauge("adhere_journal_segments", "Segments on disk.", registry=registry)
         self.deleted_segments = Counter(
             "adhere_journal_deleted_segments_total",

@@ -75,6 +75,7 @@ class SegmentLog:
         self._next_record_id = 1
         self._last_sync_s = clock.monotonic_s()
         self._is_short_of_space = False
+        metrics.max_bytes.set(settings.max_bytes)
 
     @property
     def disk_bytes(self) -> int:
