@@ -6,13 +6,14 @@ import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from docs.generate import configuration, dialects, evaluators, gaps, instrumentations, metrics
+from docs.generate import alerts, configuration, dialects, evaluators, gaps, instrumentations, metrics
 
 DOCS = Path(__file__).resolve().parents[1]
 
 _PART = re.compile(r"<!-- generated: (?P<name>[^>]+?) -->\n.*?<!-- end -->", re.DOTALL)
 
 PARTS: Mapping[str, Callable[[], str]] = {
+    "alerts": alerts.alert_list,
     "checks": evaluators.checks,
     "common options": evaluators.common_options,
     "configuration options": configuration.configuration_options,

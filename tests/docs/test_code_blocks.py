@@ -8,17 +8,17 @@ import tomllib
 from pathlib import Path
 
 import pytest
-import yaml
 
 from adhere.config import load_config
 from adhere.run.plan import check_plan
 from docs.generate.metrics import families
+from tests.deploy.documents import rules
 from tests.support.documented_commands import adhere_commands, check
 from tests.support.documents import ROOT, Block, blocks, documents, params
+from tests.support.promql import series_in
 
 REFERENCE = re.compile(r"\$\{env:([A-Za-z_][A-Za-z0-9_]*)")
 INLINE_COMMAND = re.compile(r"(?<!`)`(adhere (?:[a-z]+)[^`\n]*)`")
-METRIC = re.compile(r"\badhere_[a-z0-9_]+\b")
 LANGUAGES = {"promql", "python", "sh", "text", "toml", "yaml", "yaml plug-in"}
 
 
@@ -27,14 +27,8 @@ def inline_commands() -> list[str]:
     return sorted(found)
 
 
-def metrics_in(text: str) -> set[str]:
-    return {re.sub(r"_(bucket|sum|count)$", "", name) for name in METRIC.findall(text)}
-
-
 @pytest.mark.parametrize("block", params("yaml"))
 def test_a_configuration_loads_and_could_run(block: Block, tmp_path: Path) -> None:
-    if "groups" in yaml.safe_load(block.text):
-        pytest.skip("These are rules of Prometheus.")
     path = tmp_path / "adhere.yaml"
     path.write_text(block.text)
     environ = dict.fromkeys(REFERENCE.findall(block.text), "a-value-of-some-length")
@@ -60,11 +54,11 @@ def test_toml_is_valid(block: Block) -> None:
     assert tomllib.loads(block.text)
 
 
-@pytest.mark.parametrize("block", params("promql", "yaml"))
+@pytest.mark.parametrize("block", params("promql"))
 def test_queries_name_metrics_that_exist(block: Block) -> None:
-    known = {*families(), "adhere_metrics_source_up"}
+    known = {*families(), *(rule["record"] for rule in rules() if "record" in rule), "adhere_metrics_source_up", "up"}
 
-    assert metrics_in(block.text) <= known
+    assert series_in(block.text) <= known
 
 
 def test_every_block_is_in_a_language_that_is_tested_or_plain_text() -> None:

@@ -169,11 +169,13 @@ class TestFullJournal:
         with pytest.raises(JournalFullError) as refusal:
             append(log, BODY)
         on_disk = sum(path.stat().st_size for path in journal.segment_paths())
+        shown = journal.value("disk_bytes") / journal.value("max_bytes")
         read_and_commit(journal)
         log.collect()
         append(log, BODY)
 
         assert on_disk <= journal.max_bytes < on_disk + 3 * len(BODY)
+        assert 0.9 < shown <= 1.0
         assert refusal.value.retry_after_s is not None
 
     def test_space_in_the_segment_being_written_is_freed_when_it_is_wanted(self, tmp_path):
