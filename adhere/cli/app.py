@@ -17,6 +17,7 @@ _COMMANDS: Mapping[str, str] = {
     "evaluate": "Judge the conversations in recorded telemetry.",
     "explain": "Say what is known about one conversation, and why it was or was not judged.",
     "replay": "Send recorded telemetry to any OTLP endpoint.",
+    "bench": "Measure a judge on labelled conversations, or against attacks.",
     "config": "Check a configuration, or print its JSON schema.",
     "exporters": "List the configured exporters, or try one with a test score.",
 }

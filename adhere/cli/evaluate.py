@@ -16,9 +16,8 @@ from adhere.cli.options import ConfigOption, TelemetryFiles, command_app
 from adhere.cli.progress import progress
 from adhere.cli.results_table import print_results, write_results
 from adhere.config import Config, load_config
-from adhere.config.judging import JudgeConfig
 from adhere.errors import ConfigError
-from adhere.run.plan import judge_settings
+from adhere.run.plan import judge_settings, with_judge
 from collector.assembly.reconstruct import reconstruct
 from collector.clock import SystemClock
 from collector.model import Conversation
@@ -49,7 +48,7 @@ def evaluate(
     Prints every failure with its evidence and a table of all outcomes. Without a judge the rules and checks run.
     """
     check_files(files)
-    loaded = _with_judge(load_config(config), judge_url=judge_url, model=model)
+    loaded = with_judge(load_config(config), judge_url=judge_url, model=model)
     conversations: list[Conversation] = []
     with progress("Rebuilding", total=len(files)) as steps:
         for file in files:
@@ -85,11 +84,3 @@ async def _evaluate(config: Config, conversations: Sequence[Conversation]) -> li
         if judge is not None:
             await judge.shutdown()
     return verdicts
-
-
-def _with_judge(config: Config, *, judge_url: str | None, model: str | None) -> Config:
-    if judge_url is None and model is None:
-        return config
-    judge = config.judge or JudgeConfig()
-    changed = {"base_url": judge_url or judge.base_url, "model": model or judge.model}
-    return config.model_copy(update={"judge": judge.model_copy(update=changed)})

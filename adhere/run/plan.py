@@ -186,6 +186,15 @@ def judge_settings(config: Config, *, environ: Mapping[str, str]) -> JudgeSettin
     )
 
 
+def with_judge(config: Config, *, judge_url: str | None, model: str | None) -> Config:
+    """The configuration with what the command line says of the judge."""
+    if judge_url is None and model is None:
+        return config
+    judge = config.judge or JudgeConfig()
+    changed = {"base_url": judge_url or judge.base_url, "model": model or judge.model}
+    return config.model_copy(update={"judge": judge.model_copy(update=changed)})
+
+
 def telemetry_hosts(config: Config) -> tuple[str, ...]:
     """The check of names keeps web pages off a loopback port; a public one is reached under names we do not know."""
     host, _ = split_endpoint(config.telemetry.endpoint)

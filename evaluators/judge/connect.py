@@ -30,12 +30,17 @@ def connect(
     clock = clock or SystemClock()
     return Judge(
         config,
-        endpoint=OpenAIEndpoint(config, clock=clock, credential=_credential(config, tokens, clock=clock)),
+        endpoint=open_endpoint(config, clock=clock, tokens=tokens),
         fence=Fence(fence_secret or secrets.token_bytes(32)),
         clock=clock,
         random=random or Random(),  # noqa: S311 - spreads retries over time; no secret.
         metrics=metrics,
     )
+
+
+def open_endpoint(config: JudgeConfig, *, clock: Clock, tokens: TokenSource | None = None) -> OpenAIEndpoint:
+    """What a judge sends its questions to; to be closed by its owner."""
+    return OpenAIEndpoint(config, clock=clock, credential=_credential(config, tokens, clock=clock))
 
 
 def _credential(config: JudgeConfig, tokens: TokenSource | None, *, clock: Clock) -> Credential:

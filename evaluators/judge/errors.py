@@ -33,6 +33,8 @@ class JudgeErrorType(StrEnum):
     """The answer cites what is not in the conversation."""
     JUDGE_DOWN = "judge_down"
     """The circuit is open, or the judge is shut down: nothing was sent."""
+    UNANSWERED = "unanswered"
+    """The request was only written down, for a batch; its answer is not there."""
 
     @property
     def retryable(self) -> bool:

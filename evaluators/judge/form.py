@@ -23,6 +23,8 @@ class Form:
     limit_swapped: bool = False
     temperature: bool = True
     merged: bool = False
+    schema_shown: bool = False
+    """The schema stands in the question also where it is sent as `response_format`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +72,8 @@ def _takes_away(form: Form, narrower: Form, refusal: Refusal) -> bool:
 
 
 def body_of(form: Form, config: JudgeConfig, question: Question, *, repair: Repair | None, max_tokens: int) -> Any:
-    messages = messages_of(question, merged=form.merged, with_schema=form.structure != "json_schema", repair=repair)
+    with_schema = form.schema_shown or form.structure != "json_schema"
+    messages = messages_of(question, merged=form.merged, with_schema=with_schema, repair=repair)
     body: dict[str, Any] = {"model": config.model, "messages": messages}
     match form.structure:
         case "json_schema":

@@ -19,9 +19,9 @@ from tests.support.conversations import ConversationBuilder, conversation_unit, 
 from tests.support.judge_call import JudgeCall
 from tests.support.judge_reply import answer
 from tests.support.judges import SECRET, scripted_judge
+from tests.support.judging_cases import ATTACKS as LABELLED
 from tests.support.judging_cases import judging_cases
 from tests.support.obedient_judge import broken_out, obedient
-from tests.support.openai_messages import conversation_of
 
 EVALUATORS = {
     "task_adherence": TaskAdherence,
@@ -148,14 +148,13 @@ async def test_an_answer_that_recites_the_instructions_is_no_verdict():
     assert len(server.calls) == 2
 
 
-@pytest.mark.corpus
 async def test_labelled_attacks_never_break_out_and_never_crash():
-    cases = judging_cases("attacks.jsonl")
+    cases = judging_cases(LABELLED)
     outcomes = []
     async with scripted_judge(obedient) as (judge, server):
         for case in cases:
-            evaluator = EVALUATORS[case["truth"]["evaluator"]](judge=judge)
-            unit = conversation_unit(conversation_of(case["id"], case["conversation"]))
+            evaluator = EVALUATORS[case.attack.truth.evaluator](judge=judge)
+            unit = conversation_unit(case.conversation)
             outcomes.append((await evaluator.evaluate(unit)).outcome)
 
     assert len(server.calls) >= len(cases)

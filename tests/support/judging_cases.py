@@ -1,19 +1,14 @@
-"""The labelled cases that lie beside the checkout."""
+"""The labelled conversations in `tests/judging`."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Any
 
-import pytest
+from evaluators.measuring.cases import Case, read_cases
 
-_FOLDER = Path(__file__).resolve().parents[3] / "shared" / "judging"
+FOLDER = Path(__file__).resolve().parents[1] / "judging"
+TASK, ROLE, ATTACKS = (FOLDER / f"{name}.jsonl" for name in ("task", "role", "attacks"))
 
 
-def judging_cases(name: str) -> list[dict[str, Any]]:
-    """Skips the test when the folder is not there."""
-    path = _FOLDER / name
-    if not path.is_file():
-        pytest.skip(f"The labelled cases {name} are not beside the checkout.")
-    return [json.loads(line) for line in path.read_bytes().split(b"\n") if line.strip()]
+def judging_cases(path: Path, *, every: int = 1) -> list[Case]:
+    return list(read_cases(path))[::every]

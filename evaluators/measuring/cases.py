@@ -1,0 +1,149 @@
+"""Labelled conversations, one JSON object a line: task and completeness, role by turn, attacks.
+
+The kind of a line shows in its labels. A line has `id`, `language`, `conversation` (`system`, `tools`, `messages` in
+OpenAI chat form) and labels:
+
+- task: `labels.task_adherence`, `labels.goal`, `.rule`, `.procedure` (pass, fail, na), `labels.completeness`, and
+  `fault` (null, or `type`, `dimension`, `turns`: every turn in which a judge may rightly place it);
+- role: `labels.turns` (true: adherent; one for each turn), `deviations` (`turn`, `kind`), `product_description`;
+- attack: `technique`, `where`, `truth` (`evaluator`, `label`) and `wants` (pass, fail, leak, crash).
+
+Fields beside these are kept out of everything that a judge sees.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+
+from collector.model import Conversation
+from evaluators.errors import EvaluatorConfigError
+from evaluators.measuring.chat import conversation_of
+from evaluators.transcript.escape import one_line
+
+Judged: TypeAlias = Literal["pass", "fail"]
+Dimension: TypeAlias = Literal["pass", "fail", "na"]
+EvaluatorKind: TypeAlias = Literal["task_adherence", "role_adherence", "conversation_completeness"]
+
+
+class Fault(msgspec.Struct, frozen=True):
+    type: str
+    dimension: str
+    turns: tuple[int, ...] = ()
+
+
+class TaskLabels(msgspec.Struct, frozen=True):
+    task_adherence: Judged
+    goal: Dimension = "na"
+    rule: Dimension = "na"
+    procedure: Dimension = "na"
+    completeness: float | None = None
+
+    @property
+    def dimensions(self) -> Mapping[str, Dimension]:
+        return {"goal": self.goal, "rule": self.rule, "procedure": self.procedure}
+
+
+class Deviation(msgspec.Struct, frozen=True):
+    turn: int
+    kind: str
+
+
+class RoleLabels(msgspec.Struct, frozen=True):
+    turns: tuple[bool, ...]
+    """True: the turn adheres."""
+
+
+class Truth(msgspec.Struct, frozen=True):
+    evaluator: EvaluatorKind
+    label: Judged
+
+
+class Attack(msgspec.Struct, frozen=True):
+    technique: str
+    where: str
+    truth: Truth
+    wants: Literal["pass", "fail", "leak", "crash"]
+    language: str = ""
+    """Of the attack's text, where it is not the conversation's."""
+
+
+class _Line(msgspec.Struct, frozen=True):
+    id: str
+    conversation: dict[str, Any]
+    language: str = ""
+    labels: dict[str, Any] | None = None
+    fault: Fault | None = None
+    deviations: tuple[Deviation, ...] = ()
+    product_description: str | None = None
+    truth: Truth | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    id: str
+    language: str
+    conversation: Conversation
+    task: TaskLabels | None = None
+    fault: Fault | None = None
+    role: RoleLabels | None = None
+    deviations: tuple[Deviation, ...] = ()
+    product_description: str | None = None
+    attack: Attack | None = None
+
+
+def read_cases(path: Path) -> Iterator[Case]:
+    """Raises `EvaluatorConfigError` naming file and line. Lines end at line feeds only: contents may hold others."""
+    try:
+        body = path.read_bytes()
+    except OSError as err:
+        raise EvaluatorConfigError(f"The file {path} cannot be read: {err.strerror}.") from err
+    for number, line in enumerate(body.split(b"\n"), start=1):
+        if line.strip():
+            yield _case(line, where=f"{path}, line {number}")
+
+
+def case_of(value: Mapping[str, Any]) -> Case:
+    """Raises `ValueError`, `KeyError` or `TypeError` for what has not the form of a case."""
+    line = msgspec.convert(value, _Line)
+    conversation = conversation_of(line.id, line.conversation)
+    turns = len(conversation.turns)
+    if not turns:
+        raise ValueError("the conversation has no turn")
+    case = Case(line.id, line.language, conversation)
+    if line.truth is not None:
+        return _with(case, attack=msgspec.convert(value, Attack))
+    if line.labels is not None and "turns" in line.labels:
+        role = msgspec.convert(line.labels, RoleLabels)
+        if len(role.turns) != turns:
+            raise ValueError(f"labels.turns has {len(role.turns)} entries for {turns} turns")
+        return _with(case, role=role, deviations=line.deviations, product_description=line.product_description)
+    if line.labels is not None and "task_adherence" in line.labels:
+        return _with(case, task=msgspec.convert(line.labels, TaskLabels), fault=line.fault)
+    raise ValueError("it has no labels: give labels.task_adherence, labels.turns, or truth")
+
+
+def _case(line: bytes, *, where: str) -> Case:
+    try:
+        return case_of(json.loads(line))
+    except (ValueError, KeyError, TypeError, RecursionError) as err:
+        raise EvaluatorConfigError(f"{where} is no labelled case: {one_line(str(err), max_chars=200)}.") from err
+
+
+def _with(case: Case, **changes: Any) -> Case:
+    return Case(case.id, case.language, case.conversation, **changes)
+
+
+def unique_cases(cases: Sequence[Case]) -> Sequence[Case]:
+    """Raises `EvaluatorConfigError` where two cases have one id: results could not be told apart."""
+    seen: set[str] = set()
+    for case in cases:
+        if case.id in seen:
+            raise EvaluatorConfigError(f"The case id {case.id!r} stands twice: give each case an id of its own.")
+        seen.add(case.id)
+    return cases

@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.support.batch_runner import read_batch, run_batch
+from tests.support.command_line import CommandLine
+from tests.support.honest_judge import honest
+from tests.support.judge_server import JudgeServer
+from tests.support.judging_cases import ROLE, TASK
+
+
+@pytest.fixture
+def cases(tmp_path: Path) -> Path:
+    """A few of each labelled set."""
+    lines = [*TASK.read_bytes().splitlines()[:3], *ROLE.read_bytes().split(b"\n")[:2]]
+    path = tmp_path / "cases.jsonl"
+    path.write_bytes(b"\n".join(lines))
+    return path
+
+
+def test_a_judge_is_measured_and_its_answers_kept(adhere: CommandLine, cases: Path, tmp_path: Path) -> None:
+    keep, report, output = (tmp_path / name for name in ("kept.jsonl", "report.json", "out.jsonl"))
+    with JudgeServer(honest) as judge:
+        arguments = ("bench", "judging", cases, "--judge-url", judge.base_url, "--model", "m", "--keep", keep)
+        shown = adhere(*arguments, "--report", report, "--output", output)
+        again = adhere(*arguments)
+
+    figures = json.loads(report.read_bytes())
+    assert shown.code == again.code == 0
+    assert len(judge.calls) == 8, "task and completeness of three, role of two, each once"
+    assert "Task adherence by language" in shown.out
+    assert figures["usage"]["judgements"] == 8
+    assert {json.loads(line)["evaluator"] for line in output.read_bytes().splitlines()} == {
+        "task_adherence",
+        "role_adherence",
+        "conversation_completeness",
+    }
+    assert f"8 answers came from {keep}." in again.out.replace("\n", " ")
+
+
+def test_two_steps_need_no_judge_and_no_key(adhere: CommandLine, cases: Path, tmp_path: Path) -> None:
+    requests, rest = tmp_path / "requests.jsonl", tmp_path / "rest.jsonl"
+
+    exported = adhere("bench", "judging", cases, "--evaluator", "task_adherence", "--export", requests)
+    answers = run_batch(read_batch(requests)[:2], honest, tmp_path / "answers.jsonl")
+    scored = adhere(
+        *("bench", "judging", cases, "--evaluator", "task_adherence", "--answers", answers, "--export", rest)
+    )
+
+    assert (exported.code, exported.out) == (0, f"3 requests were written to {requests}.\n")
+    assert scored.code == 0
+    assert "Without an answer, and so without a score" in scored.out
+    assert len(read_batch(rest)) == 1
+
+
+def test_without_a_judge_the_way_out_is_named(adhere: CommandLine, cases: Path) -> None:
+    shown = adhere("bench", "judging", cases)
+
+    assert shown.code == 2
+    assert "give --judge-url and --model, or --export FILE" in shown.err
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        pytest.param("{", "line 1 is no labelled case", id="broken"),
+        pytest.param("", "No case is about the chosen evaluators", id="empty"),
+    ],
+)
+def test_a_file_that_does_not_hold_is_a_sentence(adhere: CommandLine, tmp_path: Path, text: str, problem: str) -> None:
+    path = tmp_path / "cases.jsonl"
+    path.write_text(text)
+
+    shown = adhere("bench", "judging", path, "--export", tmp_path / "x")
+
+    assert shown.code == 2
+    assert problem in shown.err
+    assert "Traceback" not in shown.err
