@@ -51,22 +51,26 @@ class StoreThread:
         self._connection = open_database(path, clock=clock)
         self._requests: queue.SimpleQueue[_Request | None] = queue.SimpleQueue()
         self._closing = False
+        # What is put behind the end is never served, and `close` may run in another thread.
+        self._gate = threading.Lock()
         self._thread = threading.Thread(target=self._serve, name="verdict-store", daemon=True)
         self._thread.start()
 
     async def run(self, operation: Callable[[sqlite3.Connection], T]) -> T:
         """Raises what the operation raises, and `StoreUnavailableError` for what the disk refuses."""
-        if self._closing:
-            raise StoreUnavailableError(f"The verdict store {self.path} is closed.")
         request = _Request(operation)
-        self._requests.put(request)
+        with self._gate:
+            if self._closing:
+                raise StoreUnavailableError(f"The verdict store {self.path} is closed.")
+            self._requests.put(request)
         return await request.future  # type: ignore[return-value]  # The operation's own value comes back.
 
     def close(self) -> None:
         """Finish what was asked for, then close the file; safe twice."""
-        if not self._closing:
-            self._closing = True
-            self._requests.put(None)
+        with self._gate:
+            if not self._closing:
+                self._closing = True
+                self._requests.put(None)
         self._thread.join()
 
     def _serve(self) -> None:
