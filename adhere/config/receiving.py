@@ -134,10 +134,17 @@ class RelayConfig(OtlpDestinationConfig):
     signals: tuple[Literal["traces", "logs", "metrics"], ...] = ("traces", "logs", "metrics")
     """What to relay there. Signals that the endpoint has no address for are left out."""
     enrich: bool = False
-    """Not available in this version: `true` is refused."""
+    """Put the scores on the judged span itself: each turn's target span is held until they are in, then relayed with
+    `gen_ai.evaluation.<name>.score.value`, `.score.label` and `.explanation` added; everything else passes at once."""
+    enrich_deadline_s: Annotated[float, Field(gt=0, le=3600)] = 30.0
+    """With `enrich`: how long a span is held at most (seconds). Later scores go out as event and evaluation span."""
+    enrich_max_bytes: Bytes = 64 << 20
+    """With `enrich`: bound of what is held (bytes); above it the oldest spans go on without scores."""
+    enrich_explanation: bool = True
+    """With `enrich`: whether the judges' reasons, which may quote the conversation, are added too."""
 
     @model_validator(mode="after")
-    def _enrich_is_off(self) -> Self:
-        if self.enrich:
-            raise ValueError("enrich is not available in this version; remove it, scores go out as events and spans")
+    def _enriches_traces(self) -> Self:
+        if self.enrich and "traces" not in self.signals:
+            raise ValueError("enrich puts scores on spans, and signals has no traces; add traces, or remove enrich")
         return self

@@ -93,7 +93,7 @@ async def _run(config: Config, lifetime: Lifetime, data: DataDir, *, clock: Cloc
         stopping.add("journal", lambda left_s: journal.close(deadline_s=left_s))
         data.clear_addresses()  # a killed one left its own behind
         relay_metrics = RelayMetrics(registry)
-        for destination, relay in zip(destinations, config.relay, strict=True):
+        for destination, relay in plan.relays(config, destinations, enrich=False):
             kept = KeptRelay(
                 destination,
                 signals=relay.signals,
@@ -121,7 +121,8 @@ async def _run(config: Config, lifetime: Lifetime, data: DataDir, *, clock: Cloc
         )
         stopping.add("addresses", partial(_clear, data, operations))
         settle_in()
-        log.info("collector ready", relays=[destination.name for destination in destinations])
+        relayed = [destination.name for destination, _ in plan.relays(config, destinations, enrich=False)]
+        log.info("collector ready", relays=relayed)
         await lifetime.ended()
         log.info("collector stopping")
     finally:

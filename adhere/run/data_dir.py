@@ -30,6 +30,7 @@ class DataDir:
         self.path = path
         self.journal = path / "journal"
         self.dead_letters = path / "dead-letters"
+        self.held = path / "held"
         self.conversations = path / "conversations.db"
         self.verdicts = path / "verdicts.db"
         self.outbox = path / "outbox.db"

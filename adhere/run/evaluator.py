@@ -17,6 +17,9 @@ from adhere.config.model import Config
 from adhere.errors import UsageError
 from adhere.run import plan
 from adhere.run.data_dir import DataDir
+from adhere.run.destinations import relay_destinations
+from adhere.run.enriching import Enriching, PokingSink
+from adhere.run.enriching_relays import EnrichingRelays
 from adhere.run.exporting import exporter_context
 from adhere.run.handing_over import HandOver
 from adhere.run.lifetime import Lifetime
@@ -40,6 +43,7 @@ from evaluators.pipeline.setup import make_setups
 from evaluators.registry import EvaluatorRegistry
 from evaluators.store.states import StoredStates
 from evaluators.store.thread import StoreThread
+from evaluators.verdict import UnitKind
 from exporters.exporter import Exporter
 from exporters.exposition import of_process, registry_source
 from exporters.metrics import ExportMetrics
@@ -68,9 +72,9 @@ async def run_evaluator(config: Config, lifetime: Lifetime) -> None:
 async def _run(config: Config, lifetime: Lifetime, data: DataDir, stopping: Steps) -> None:
     clock = SystemClock()
     rng = random.SystemRandom()
-    registry, journal_registry = CollectorRegistry(), CollectorRegistry()
-    ProcessCollector(registry=journal_registry)
-    await _serve_metrics(data, registry, journal_registry, clock=clock, stopping=stopping)
+    registry, shared_registry = CollectorRegistry(), CollectorRegistry()
+    ProcessCollector(registry=shared_registry)
+    await _serve_metrics(data, registry, shared_registry, clock=clock, stopping=stopping)
 
     judge = _judge(config, data, registry, clock=clock, rng=rng)
     if judge is not None:
@@ -84,10 +88,32 @@ async def _run(config: Config, lifetime: Lifetime, data: DataDir, stopping: Step
         states=StoredStates(store, clock=clock),
     )
     outbox = await _outbox(config, data, registry, clock=clock, rng=rng, stopping=stopping)
+    journal_metrics = JournalMetrics(shared_registry)
+    relaying = EnrichingRelays(
+        data,
+        clock=clock,
+        rng=rng,
+        journal_metrics=journal_metrics,
+        registry=registry,
+        shared_registry=shared_registry,
+    )
+    destinations = relay_destinations(config.relay, environ=os.environ)
+    enriched = [
+        await relaying.open(destination, relay, stopping=stopping)
+        for destination, relay in plan.relays(config, destinations, enrich=True)
+    ]
+    enriching = Enriching(
+        enriched,
+        store=store,
+        evaluators=[setup.name for setup in setups if setup.evaluator.unit_kind is UnitKind.TURN],
+        clock=clock,
+    )
+    bringing = asyncio.create_task(enriching.run(), name="scores for held spans")
+    stopping.add("scores for held spans", lambda _: _cancel(bringing))
     pipeline = JudgingPipeline(
         setups,
         store=store,
-        sink=outbox,
+        sink=PokingSink(outbox, enriching),
         clock=clock,
         random=rng,
         registry=registry,
@@ -107,10 +133,12 @@ async def _run(config: Config, lifetime: Lifetime, data: DataDir, stopping: Step
     )
     stopping.add("conversations", lambda _: asyncio.to_thread(tracker.close))
     reader = await asyncio.to_thread(
-        JournalReader, data.journal, plan.EVALUATOR_CURSOR, clock=clock, metrics=JournalMetrics(journal_registry)
+        JournalReader, data.journal, plan.EVALUATOR_CURSOR, clock=clock, metrics=journal_metrics
     )
     stopping.add("journal reader", lambda _: asyncio.to_thread(reader.close))
-    tail = JournalTail(reader, tracker, deliver=HandOver(pipeline), clock=clock, metrics=live_metrics)
+    tail = JournalTail(
+        reader, tracker, deliver=HandOver(pipeline, on_turn=enriching.turn_ready), clock=clock, metrics=live_metrics
+    )
     reading = asyncio.create_task(tail.run(), name="tail")
     stopping.add("tail task", lambda _: _cancel(reading))
     stopping.add("tail", tail.shutdown)
@@ -124,6 +152,7 @@ async def _run(config: Config, lifetime: Lifetime, data: DataDir, stopping: Step
         "evaluator ready",
         evaluators=[setup.name for setup in setups],
         exporters=list(outbox.destinations),
+        relays=relaying.names,
         judge=judge.name if judge else None,
     )
     if judge is None:
@@ -132,7 +161,7 @@ async def _run(config: Config, lifetime: Lifetime, data: DataDir, stopping: Step
             effect="task_adherence, role_adherence and conversation_completeness answer not_assessable; rules run",
             way_out="set judge.model and judge.base_url in the configuration, or OPENAI_API_KEY in the environment",
         )
-    await _first_end(ended, reading, judging, lagging)
+    await _first_end(ended, reading, judging, lagging, *([bringing] if enriched else []))
     log.info("evaluator stopping")
 
 
@@ -180,7 +209,7 @@ async def _outbox(
 async def _serve_metrics(
     data: DataDir,
     registry: CollectorRegistry,
-    journal_registry: CollectorRegistry,
+    shared_registry: CollectorRegistry,
     *,
     clock: Clock,
     stopping: Steps,
@@ -189,7 +218,7 @@ async def _serve_metrics(
     server = OperationsServer(
         sources={
             "scores": registry_source(registry),
-            "journal": of_process(registry_source(journal_registry), "evaluator"),
+            "journal": of_process(registry_source(shared_registry), "evaluator"),
         },
         alive=lambda: True,
         ready=lambda: True,

@@ -5,6 +5,7 @@ counts as handed over.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from typing import assert_never
 
 from collector.live.ready import Ready, ReadyConversation, ReadyReason, ReadyTurn, Withdrawn
@@ -13,8 +14,12 @@ from evaluators.verdict import Unit, UnitKind
 
 
 class HandOver:
-    def __init__(self, pipeline: JudgingPipeline) -> None:
+    def __init__(
+        self, pipeline: JudgingPipeline, *, on_turn: Callable[[ReadyTurn], Awaitable[None]] | None = None
+    ) -> None:
+        """`on_turn` is awaited for each turn once it is settled, before it counts as handed over."""
         self._pipeline = pipeline
+        self._on_turn = on_turn
 
     async def __call__(self, ready: Ready) -> None:
         """Return once every evaluator has decided on the unit, or has it on disk in front of it."""
@@ -30,6 +35,8 @@ class HandOver:
 
         await self._pipeline.submit(unit, on_settled=settle)
         await settled
+        if self._on_turn is not None and isinstance(ready, ReadyTurn):
+            await self._on_turn(ready)
 
 
 def to_unit(ready: ReadyTurn | ReadyConversation) -> Unit:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -13,9 +13,10 @@ from pydantic import SecretStr
 from adhere.config.base import is_loopback, split_endpoint
 from adhere.config.judging import JudgeConfig, WaitConfig
 from adhere.config.model import Config
-from adhere.config.receiving import ReceiverConfig, TlsServerConfig
+from adhere.config.receiving import ReceiverConfig, RelayConfig, TlsServerConfig
 from adhere.errors import ConfigError
 from adhere.run.destinations import relay_destinations
+from collector.enrich.settings import HoldConfig
 from collector.journal.settings import JournalSettings
 from collector.live.readiness import AdaptiveWait, ReadinessConfig
 from collector.live.settings import LiveConfig
@@ -27,14 +28,27 @@ from evaluators.judge.config import AzureConfig as AzureSettings
 from evaluators.judge.config import JudgeConfig as JudgeSettings
 from evaluators.judge.prices import Price
 from evaluators.pipeline.limits import PipelineLimits
-from evaluators.pipeline.setup import make_setups
+from evaluators.pipeline.setup import EvaluatorSetup, make_setups
 from evaluators.registry import EvaluatorRegistry
+from evaluators.verdict import UnitKind
 from exporters.errors import ExporterConfigError
 from exporters.registry import check_exporter
 
 EVALUATOR_CURSOR = "evaluator"
 _OVER_THE_JUDGES_S = 30.0
 """The judge's client ends in order at its own deadline; the pipeline's is for one that does not."""
+
+
+def relays(
+    config: Config, destinations: Sequence[Destination], *, enrich: bool
+) -> list[tuple[Destination, RelayConfig]]:
+    """The plain ones run in the collector, the enriching ones in the evaluator."""
+    pairs = zip(destinations, config.relay, strict=True)
+    return [(destination, relay) for destination, relay in pairs if relay.enrich is enrich]
+
+
+def hold_config(relay: RelayConfig) -> HoldConfig:
+    return HoldConfig(deadline_s=relay.enrich_deadline_s, max_bytes=relay.enrich_max_bytes)
 
 
 def relay_cursor(destination: Destination) -> str:
@@ -51,8 +65,10 @@ def check_plan(config: Config, *, environ: Mapping[str, str] | None = None) -> l
             lines.append(f"receives {name} on {receiver.endpoint}")
             problems += [f"strict: {problem}" for problem in public_without_guard(name, receiver) if config.strict]
     try:
-        for one in relay_destinations(config.relay, environ=environ):
-            lines.append(f"relays to {one.name}")
+        destinations = relay_destinations(config.relay, environ=environ)
+        for one, relay in zip(destinations, config.relay, strict=True):
+            held = f", target spans held for scores up to {relay.enrich_deadline_s:g} s" if relay.enrich else ""
+            lines.append(f"relays to {one.name}{held}")
             problems += own_receivers(one, config)
     except ConfigError as err:
         problems += err.problems
@@ -63,6 +79,7 @@ def check_plan(config: Config, *, environ: Mapping[str, str] | None = None) -> l
             [(entry.name, entry.options) for entry in config.evaluators], registry=EvaluatorRegistry(), judge=None
         )
         lines += [f"judges {setup.name} on each {setup.evaluator.unit_kind}" for setup in setups]
+        problems += enriched_by_nobody(config, setups)
     except EvaluatorConfigError as err:
         problems += str(err).splitlines()
     names = Counter(str(entry.options.get("name") or entry.name) for entry in config.exporters)
@@ -88,6 +105,18 @@ def public_without_guard(name: str, receiver: ReceiverConfig) -> list[str]:
     if is_loopback(host) or guarded:
         return []
     return [f"{name} on {receiver.endpoint} is open to others without TLS or bearer_token; set one, or use loopback."]
+
+
+def enriched_by_nobody(config: Config, setups: Sequence[EvaluatorSetup]) -> list[str]:
+    """A conversation is judged when it is over, which is later than any span can be held."""
+    if any(setup.evaluator.unit_kind is UnitKind.TURN for setup in setups):
+        return []
+    return [
+        f"relay[{index}].enrich waits for the scores of turns, and no evaluator is asked about turns;"
+        " give one `on: turn`, or remove enrich."
+        for index, relay in enumerate(config.relay)
+        if relay.enrich
+    ]
 
 
 def own_receivers(destination: Destination, config: Config) -> list[str]:

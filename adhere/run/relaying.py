@@ -11,7 +11,10 @@ import structlog
 from adhere.run.data_dir import DataDir
 from adhere.run.plan import relay_cursor
 from collector.clock import Clock
+from collector.enrich.hold import Hold
+from collector.enrich.reader import HoldingReader
 from collector.journal.metrics import JournalMetrics
+from collector.journal.protocol import Reader
 from collector.journal.reader import JournalReader
 from collector.journal.wakeup import Wakeup
 from collector.relay.dead_letters import DeadLetters
@@ -33,12 +36,14 @@ class KeptRelay:
         *,
         signals: Sequence[str],
         data: DataDir,
-        wakeup: Wakeup,
+        wakeup: Wakeup | None,
         journal_metrics: JournalMetrics,
         metrics: RelayMetrics,
         clock: Clock,
         rng: random.Random,
+        hold: Hold | None = None,
     ) -> None:
+        """`wakeup` is the journal writer's, where it lives in this process; with a `hold`, scores go on spans."""
         self._destination = destination
         self._signals = frozenset(Signal(signal) for signal in signals) & destination.signals
         self._data = data
@@ -47,6 +52,7 @@ class KeptRelay:
         self._metrics = metrics
         self._clock = clock
         self._rng = rng
+        self._hold = hold
         self._relay: Relay | None = None
         self._stopping = asyncio.Event()
 
@@ -58,6 +64,9 @@ class KeptRelay:
                 await self._relay.run()
             except Exception:  # A supervision point: one destination must not stop the receivers or another relay.
                 log.exception("relay failed", destination=self._destination.name, restart_s=_RESTART_S)
+                if self._relay is not None:
+                    # It gives the cursor back, which the next one needs.
+                    await self._relay.shutdown(0.0)
             if not self._stopping.is_set():
                 await self._clock.sleep(_RESTART_S)
 
@@ -75,13 +84,7 @@ class KeptRelay:
             on_rejected=lambda signal, count: self._metrics.rejected_items.labels(name, signal).inc(count),
         )
         try:
-            reader = JournalReader(
-                self._data.journal,
-                relay_cursor(self._destination),
-                clock=self._clock,
-                metrics=self._journal_metrics,
-                wakeup=self._wakeup,
-            )
+            reader = self._reader()
         except BaseException:
             await sender.close()
             raise
@@ -94,4 +97,21 @@ class KeptRelay:
             rng=self._rng,
             signals=self._signals,
             dead_letters=DeadLetters(self._data.dead_letters / name),
+            mark=None if self._hold is None else self._hold.mark,
         )
+
+    def _reader(self) -> Reader:
+        reader = JournalReader(
+            self._data.journal,
+            relay_cursor(self._destination),
+            clock=self._clock,
+            metrics=self._journal_metrics,
+            wakeup=self._wakeup,
+        )
+        if self._hold is None:
+            return reader
+        try:
+            return HoldingReader(reader, self._hold, clock=self._clock)
+        except BaseException:
+            reader.close()
+            raise

@@ -20,14 +20,13 @@ from collector.live.reconstruction import Reconstruction
 from collector.operation import Operation, OperationKind
 from collector.telemetry.decode import iter_logs, iter_spans
 from collector.telemetry.envelope import ITEM_CLASSES, ITEM_NAMES, envelope_class, split
+from collector.telemetry.own import is_own
 from collector.telemetry.records import LogRecord, Signal, Span
 from collector.telemetry.repair import parse
 from collector.telemetry.span_decoder import SpanDecoder
 
 log = structlog.get_logger(__name__)
 
-_OWN_SCOPE = "adhere"
-_INTERNAL = "adhere.internal"
 _END_EVENT = "session.end"
 _END_MARK = "adhere.conversation.end"
 _ENDED_ID_KEYS = ("gen_ai.conversation.id", "session.id")
@@ -124,7 +123,7 @@ class RecordReader:
             self._metrics.items.labels("unrelated").inc()
 
     def _span(self, span: Span, intake: Intake) -> None:
-        if _is_own(span):
+        if is_own(span):
             self._metrics.items.labels("loop").inc()
             return
         if _END_MARK in span.attributes:
@@ -137,7 +136,7 @@ class RecordReader:
         self._sort(operation, intake)
 
     def _log(self, record: LogRecord, intake: Intake) -> None:
-        if _is_own(record):
+        if is_own(record):
             self._metrics.items.labels("loop").inc()
             return
         if record.event_name == _END_EVENT or _END_MARK in record.attributes:
@@ -171,17 +170,6 @@ def _trace_of(raw: bytes) -> str:
         return raw[2:18].hex()
     trace: bytes = parse(ITEM_CLASSES[Signal.TRACES], raw, what=ITEM_NAMES[Signal.TRACES]).trace_id
     return trace.hex()
-
-
-def _is_own(item: Span | LogRecord) -> bool:
-    name = item.scope.name
-    if name.startswith(_OWN_SCOPE) and (name == _OWN_SCOPE or name[len(_OWN_SCOPE)] == "."):
-        return True
-    return (
-        item.attributes.get(_INTERNAL) is True
-        or item.scope.attributes.get(_INTERNAL) is True
-        or item.resource.attributes.get(_INTERNAL) is True
-    )
 
 
 def _note_end(item: Span | LogRecord, intake: Intake) -> None:

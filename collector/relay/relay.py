@@ -13,7 +13,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -72,9 +72,11 @@ class Relay:
         commit_interval_s: float = 1.0,
         poll_s: float = 0.25,
         max_parts: int = 256,
+        mark: Callable[[JournalRecord], Awaitable[None]] | None = None,
     ) -> None:
         """`poll_s` bounds one wait for new records, and with it how late a shutdown is noticed; `max_parts` bounds the
-        tries for one request that the destination finds too large.
+        tries for one request that the destination finds too large. `mark` is told of each request that has its outcome,
+        for a reader that gives none of those again, whatever the cursor says.
         """
         policy = policy or RetryPolicy()
         self._name = name
@@ -86,6 +88,7 @@ class Relay:
         self._window = window or Window()
         self._commit_interval_s = commit_interval_s
         self._poll_s = poll_s
+        self._mark = mark
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix=f"relay-{name}")
         self._pace = Pace(policy=policy, clock=clock, rng=rng)
         self._stopping = asyncio.Event()
@@ -190,6 +193,8 @@ class Relay:
             await self._delivery.deliver(flight.record, is_oldest=lambda: self._flights[0] is flight)
         except StoppedError:
             return
+        if self._mark is not None:
+            await self._mark(flight.record)
         self._settle(flight)
 
     def _settle(self, flight: _Flight) -> None:

@@ -13,6 +13,7 @@ from prometheus_client.registry import Collector
 
 from adhere.run.loop_lag import measure_loop_lag
 from collector.clock import SystemClock
+from collector.enrich.metrics import HoldMetrics
 from collector.journal.metrics import JournalMetrics
 from collector.live.metrics import LiveMetrics
 from collector.otlp.metrics import ReceiverMetrics
@@ -68,7 +69,12 @@ _SECTIONS: Sequence[_Section] = (
         'collector (writing, relays), evaluator (its reader, with the label `process="evaluator"`)',
         JournalMetrics,
     ),
-    _Section("Relay", "collector", RelayMetrics),
+    _Section(
+        "Relay",
+        'collector; of relays that enrich, evaluator, with the label `process="evaluator"`',
+        RelayMetrics,
+    ),
+    _Section("Enriching", "evaluator; with a relay that enriches", HoldMetrics),
     _Section("Conversations", "evaluator", LiveMetrics),
     _Section("Judging", "evaluator", PipelineMetrics),
     _Section("Judge", "evaluator; with a judge", JudgeMetrics),

@@ -38,16 +38,34 @@ def is_evaluation(span: Span) -> bool:
     return attributes(span).get("gen_ai.operation.name") == "evaluation"
 
 
+def own_spans(sink: OtlpSink) -> list[Span]:
+    return [span for span in sink.spans if not is_evaluation(span)]
+
+
+def score_names(span: Span) -> set[str]:
+    return {key.split(".")[2] for key in attributes(span) if key.startswith("gen_ai.evaluation.")}
+
+
+def without_scores(span: Span) -> bytes:
+    kept = Span.FromString(span.SerializeToString())
+    kept.ClearField("attributes")
+    kept.attributes.extend(pair for pair in span.attributes if not pair.key.startswith("gen_ai.evaluation."))
+    return kept.SerializeToString()
+
+
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("protocol", ["grpc", "http"])
 async def test_an_unmodified_app_gets_its_spans_and_its_scores(tmp_path: Path, protocol: str) -> None:
     with JudgeServer(honest) as judge:
-        async with OtlpSink() as sink:
+        async with OtlpSink() as sink, OtlpSink() as scored:
             relay = [{"name": "backend", "endpoint": sink.grpc_url if protocol == "grpc" else sink.http_url}]
             exporter = {"otlp": {"endpoint": sink.http_url, "metrics_interval_s": 0.5}}
             async with running_adhere(
                 tmp_path,
-                relay=[{**relay[0], "protocol": "grpc" if protocol == "grpc" else "http/protobuf"}],
+                relay=[
+                    {**relay[0], "protocol": "grpc" if protocol == "grpc" else "http/protobuf"},
+                    {"name": "scored", "endpoint": scored.http_url, "enrich": True},
+                ],
                 judge={"base_url": judge.base_url, "model": "scripted-judge", "api_key": "test"},
                 evaluators=[RULES, {"task_adherence": {"on": "conversation"}}, {"role_adherence": {"on": "turn"}}],
                 exporters=[exporter, "jsonl"],
@@ -71,13 +89,18 @@ async def test_an_unmodified_app_gets_its_spans_and_its_scores(tmp_path: Path, p
                 )
                 await sink.wait_for(lambda s: sum(map(is_evaluation, s.spans)) >= len(wanted) + 1, timeout_s=150)
                 await sink.wait_for(lambda s: bool(s.metrics), timeout_s=150)
+                await scored.wait_for(lambda s: len(s.spans) >= len(own_spans(sink)), timeout_s=150)
 
-            own = [span for span in sink.spans if not is_evaluation(span)]
+            own = own_spans(sink)
             evaluations = [span for span in sink.spans if is_evaluation(span)]
 
             assert {span.span_id.hex() for span in own} >= {turn["span_id"] for turn in turns}
             assert len({span.span_id for span in own}) == len(own) == 6
             assert all("gen_ai.evaluation.name" not in attributes(span) for span in own)
+            targets = {turn["span_id"] for turn in turns}
+            assert sorted(map(without_scores, scored.spans)) == sorted(map(Span.SerializeToString, own))
+            assert {span.span_id.hex() for span in scored.spans if score_names(span)} == targets
+            assert all(score_names(s) == {"rules", "role_adherence"} for s in scored.spans if score_names(s))
             by_trace = {turn["trace_id"]: turn["span_id"] for turn in turns}
             for span in evaluations:
                 assert span.parent_span_id.hex() == by_trace[span.trace_id.hex()]

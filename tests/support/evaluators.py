@@ -55,6 +55,10 @@ class ScriptedEvaluator:
     def release(self) -> None:
         self._released.set()
 
+    def hold(self) -> None:
+        """Answer no more until the next `release`."""
+        self._released.clear()
+
     async def evaluate(self, unit: Unit) -> Judgement:
         before = sum(asked.key == unit.key for asked in self.asked)
         self.asked.append(unit)

@@ -79,7 +79,7 @@ BROKEN = {
     "other reference": ("judge: {api_key: '${file:x}'}", "${file:x} is not a reference that is known"),
     "two names in an entry": ("evaluators: [{rules: {}, other: {}}]", "one name with its options"),
     "options no mapping": ("evaluators: [{rules: 3}]", "the options of 'rules' must be a mapping"),
-    "enrich": ("relay: [{endpoint: 'http://a:1', enrich: true}]", "enrich is not available"),
+    "enrich": ("relay: [{endpoint: 'http://a:1', enrich: true, signals: [logs]}]", "signals has no traces"),
     "key without cert": (
         "relay: [{endpoint: 'https://a:1', tls: {key_file: k}}]",
         "cert_file and key_file go together",

@@ -41,6 +41,11 @@ PLANS: Mapping[str, tuple[str, Mapping[str, str], str]] = {
     "judge of the environment": ("{}", KEY, "asks gpt-5-mini"),
     "relay": ("relay: [{endpoint: 'http://tempo:4318', name: tempo}]", {}, "relays to tempo"),
     "relay of the environment": ("relay: [{}]", {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://a:4318"}, "relays to a-4318"),
+    "relay that enriches": (
+        "relay: [{endpoint: 'http://tempo:4318', name: tempo, enrich: true, enrich_deadline_s: 12}]",
+        {},
+        "relays to tempo, target spans held for scores up to 12 s",
+    ),
     "evaluator": ("evaluators: [{role_adherence: {on: turn}}]", {}, "judges role_adherence on each turn"),
     "evaluator by another name": ("evaluators: [{rules: {as: safety}}]", {}, "judges safety on each turn"),
     "exporter": ("exporters: [jsonl]", {}, "exports to jsonl"),
@@ -84,6 +89,11 @@ BROKEN: Mapping[str, tuple[str, Mapping[str, str], str]] = {
         "receivers: {http: {endpoint: '[::1]:9000'}}\nrelay: [{endpoint: 'http://[::1]:9000'}]",
         {},
         "is Adhere's own receiver",
+    ),
+    "relay enriched by nobody": (
+        "relay: [{endpoint: 'http://a:1', enrich: true}]\nevaluators: [{task_adherence: {on: conversation}}]",
+        {},
+        "relay[0].enrich waits for the scores of turns",
     ),
     "strict and public": (
         "strict: true\nreceivers: {grpc: {endpoint: '0.0.0.0:4317'}}",

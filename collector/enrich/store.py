@@ -1,0 +1,260 @@
+"""The file of one hold: spans that wait for their scores, and how far the requests around them have come.
+
+    held    a span as a request of its own, until the destination has it
+    cut     by place in the journal: which spans were taken out of a request, so that the same are after a restart
+    done    by place in the journal: requests that have their outcome and lie ahead of the journal's cursor
+    turn    turns that were handed to the judging side, by their target span
+    shape   what was learnt about spans that look alike (`shapes`)
+
+One transaction a method, durable when it returns. Calls must not overlap; they may come from different threads.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import IntEnum
+from pathlib import Path
+
+from collector.enrich.cutting import AttributeValue
+from collector.errors import PermanentError
+from collector.journal.protocol import Position
+from collector.sqlite_file import connect, is_unsound, set_aside
+
+_VERSION = 1
+_TABLES = """
+CREATE TABLE held (seq INTEGER PRIMARY KEY AUTOINCREMENT, trace TEXT NOT NULL, span TEXT NOT NULL,
+    state INTEGER NOT NULL, received_ns INTEGER NOT NULL, until_ns INTEGER NOT NULL, reason TEXT NOT NULL,
+    shape BLOB NOT NULL, unit TEXT, conversation TEXT, attributes TEXT NOT NULL, body BLOB NOT NULL);
+CREATE INDEX held_due ON held (state, until_ns);
+CREATE INDEX held_trace ON held (trace);
+CREATE TABLE cut (segment INTEGER, start INTEGER, spans TEXT NOT NULL, PRIMARY KEY (segment, start)) WITHOUT ROWID;
+CREATE TABLE done (segment INTEGER, start INTEGER, PRIMARY KEY (segment, start)) WITHOUT ROWID;
+CREATE TABLE turn (trace TEXT, span TEXT, unit TEXT NOT NULL, conversation TEXT NOT NULL, seen_ns INTEGER NOT NULL,
+    PRIMARY KEY (trace, span)) WITHOUT ROWID;
+CREATE INDEX turn_seen ON turn (seen_ns);
+CREATE TABLE shape (key BLOB PRIMARY KEY, targets INTEGER NOT NULL, others INTEGER NOT NULL) WITHOUT ROWID;
+"""
+_MAX_TURNS = 100_000
+_FORGOTTEN_AT_ONCE = 1000
+
+
+class HoldVersionError(PermanentError):
+    """The file was written by a newer Adhere."""
+
+
+class State(IntEnum):
+    UNSURE = 0
+    """Waits a moment for what is around it."""
+    HELD = 1
+    """Waits for the scores of its turn."""
+    LEAVING = 2
+    """On its way: what is sent of it changes no more."""
+
+
+@dataclass(slots=True)
+class HeldSpan:
+    seq: int
+    trace: str
+    span: str
+    state: State
+    received_ns: int
+    until_ns: int
+    reason: str
+    """Why it goes without scores, should it go without."""
+    shape: bytes
+    unit: str | None
+    conversation: str | None
+    attributes: Mapping[str, AttributeValue]
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class TurnTarget:
+    """A turn that was handed to the judging side."""
+
+    trace: str
+    span: str
+    unit: str
+    conversation: str
+
+
+class HoldStore:
+    def __init__(self, path: Path, *, now_ns: int) -> None:
+        """Opens the file, or begins one. Raises HoldVersionError and sqlite3.Error."""
+        self._path = path
+        self.was_unsound = False
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        try:
+            self._db = connect(path, prepare=_prepare)
+        except sqlite3.DatabaseError as err:
+            if not is_unsound(err):
+                raise
+            set_aside(path, reason=str(err), now_ns=now_ns)
+            self.was_unsound = True
+            self._db = connect(path, prepare=_prepare)
+
+    def close(self) -> None:
+        self._db.close()
+
+    def begin_anew(self, reason: str, *, now_ns: int) -> None:
+        """The file turned out to be unsound."""
+        self._db.close()
+        set_aside(self._path, reason=reason, now_ns=now_ns)
+        self._db = connect(self._path, prepare=_prepare)
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        self._db.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            self._db.execute("COMMIT")
+        except BaseException:
+            if self._db.in_transaction:
+                self._db.execute("ROLLBACK")
+            raise
+
+    def progress(self) -> tuple[dict[Position, list[int]], set[Position]]:
+        """Requests that were cut, with their spans, and those that are done with, ahead of the journal's cursor."""
+        cut = self._db.execute("SELECT segment, start, spans FROM cut")
+        done = self._db.execute("SELECT segment, start FROM done")
+        return (
+            {Position(segment, start): json.loads(spans) for segment, start, spans in cut},
+            {Position(segment, start) for segment, start in done},
+        )
+
+    def add_cut(self, position: Position, spans: Sequence[int]) -> None:
+        self._db.execute("INSERT INTO cut VALUES (?, ?, ?)", (position.segment, position.offset, json.dumps(spans)))
+
+    def add_done(self, positions: Iterable[Position]) -> None:
+        self._db.executemany(
+            "INSERT OR IGNORE INTO done VALUES (?, ?)", [(one.segment, one.offset) for one in positions]
+        )
+
+    def forget_before(self, position: Position) -> None:
+        """The journal's cursor is there."""
+        for table in ("cut", "done"):
+            self._db.execute(
+                f"DELETE FROM {table} WHERE (segment, start) < (?, ?)",  # noqa: S608 - our tables
+                (position.segment, position.offset),
+            )
+
+    def hold(self, span: HeldSpan, body: bytes) -> int:
+        """Its number."""
+        found = self._db.execute(
+            "INSERT INTO held (trace, span, state, received_ns, until_ns, reason, shape, unit, conversation,"
+            " attributes, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                span.trace,
+                span.span,
+                int(span.state),
+                span.received_ns,
+                span.until_ns,
+                span.reason,
+                span.shape,
+                span.unit,
+                span.conversation,
+                json.dumps(span.attributes),
+                body,
+            ),
+        )
+        return int(found.lastrowid or 0)
+
+    def change(self, spans: Iterable[HeldSpan]) -> None:
+        self._db.executemany(
+            "UPDATE held SET state = ?, until_ns = ?, reason = ?, unit = ?, conversation = ?, attributes = ?"
+            " WHERE seq = ?",
+            [
+                (
+                    int(one.state),
+                    one.until_ns,
+                    one.reason,
+                    one.unit,
+                    one.conversation,
+                    json.dumps(one.attributes),
+                    one.seq,
+                )
+                for one in spans
+            ],
+        )
+
+    def let_go(self, numbers: Iterable[int]) -> None:
+        """The destination has them."""
+        self._db.executemany("DELETE FROM held WHERE seq = ?", [(number,) for number in numbers])
+
+    def held(self) -> list[HeldSpan]:
+        """All, oldest first."""
+        rows = self._db.execute(
+            "SELECT seq, trace, span, state, received_ns, until_ns, reason, shape, unit, conversation, attributes,"
+            " length(body) FROM held ORDER BY seq"
+        )
+        return [
+            HeldSpan(
+                seq=row[0],
+                trace=row[1],
+                span=row[2],
+                state=State(row[3]),
+                received_ns=row[4],
+                until_ns=row[5],
+                reason=row[6],
+                shape=row[7],
+                unit=row[8],
+                conversation=row[9],
+                attributes=json.loads(row[10]),
+                size=row[11],
+            )
+            for row in rows
+        ]
+
+    def body(self, number: int) -> bytes:
+        row = self._db.execute("SELECT body FROM held WHERE seq = ?", (number,)).fetchone()
+        return bytes(row[0])
+
+    def add_turn(self, turn: TurnTarget, *, now_ns: int) -> None:
+        self._db.execute(
+            "INSERT OR REPLACE INTO turn VALUES (?, ?, ?, ?, ?)",
+            (turn.trace, turn.span, turn.unit, turn.conversation, now_ns),
+        )
+
+    def turns_of(self, trace: str) -> dict[str, TurnTarget]:
+        """By target span."""
+        rows = self._db.execute("SELECT trace, span, unit, conversation FROM turn WHERE trace = ?", (trace,))
+        return {row[1]: TurnTarget(*row) for row in rows}
+
+    def forget_turns(self, *, before_ns: int) -> None:
+        """Those seen before, and the oldest over the bound; some at a time."""
+        self._db.execute(
+            "DELETE FROM turn WHERE (trace, span) IN (SELECT trace, span FROM turn WHERE seen_ns < ?"
+            " ORDER BY seen_ns LIMIT ?)",
+            (before_ns, _FORGOTTEN_AT_ONCE),
+        )
+        (count,) = self._db.execute("SELECT COUNT(*) FROM turn").fetchone()
+        if count > _MAX_TURNS:
+            self._db.execute(
+                "DELETE FROM turn WHERE (trace, span) IN (SELECT trace, span FROM turn ORDER BY seen_ns LIMIT ?)",
+                (count - _MAX_TURNS,),
+            )
+
+    def shapes(self) -> list[tuple[bytes, int, int]]:
+        return self._db.execute("SELECT key, targets, others FROM shape").fetchall()
+
+    def save_shapes(self, changed: Iterable[tuple[bytes, int, int]], gone: Iterable[bytes]) -> None:
+        self._db.executemany("INSERT OR REPLACE INTO shape VALUES (?, ?, ?)", changed)
+        self._db.executemany("DELETE FROM shape WHERE key = ?", [(key,) for key in gone])
+
+    def shrink(self) -> None:
+        self._db.execute("PRAGMA incremental_vacuum(1000)").fetchall()
+
+
+def _prepare(connection: sqlite3.Connection) -> None:
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if version > _VERSION:
+        raise HoldVersionError(
+            f"The file of held spans has version {version} and this Adhere knows up to {_VERSION};"
+            " run the newer Adhere, or move the file away."
+        )
+    if version == 0:
+        connection.executescript(f"BEGIN IMMEDIATE; {_TABLES} PRAGMA user_version = {_VERSION}; COMMIT;")

@@ -1,0 +1,79 @@
+"""What every SQLite file of ours has in common: durable settings, a check at opening, and going aside when unsound.
+
+A file that is no sound database is renamed with its side files, never deleted, and the newest few of such copies are
+kept; the reason stands beside it. So a damaged file never stops a start.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+import structlog
+
+log = structlog.get_logger(__name__)
+
+_SIDE_FILES = ("", "-wal", "-shm", ".reason")
+_UNSOUND_CODES = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT})
+_KEPT = 3
+_CHECK_MAX_BYTES = 64 * 1024 * 1024
+"""A check reads the whole file; above this size starting late would hurt more than it helps."""
+
+
+class UnsoundFileError(sqlite3.DatabaseError):
+    """The file opens, and what is in it does not hold together."""
+
+
+def connect(path: Path, *, prepare: Callable[[sqlite3.Connection], None]) -> sqlite3.Connection:
+    """A connection for one thread at a time; WAL, and a commit is on disk when it returns.
+
+    `prepare` makes or migrates the tables. Raises sqlite3.Error; see `is_unsound`.
+    """
+    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=5.0)
+    try:
+        if path.stat().st_size == 0:
+            # Freed pages go back to the disk; can only be chosen before the first table.
+            connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA journal_size_limit = 67108864")
+        prepare(connection)
+        if path.stat().st_size <= _CHECK_MAX_BYTES:
+            _check(connection)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _check(connection: sqlite3.Connection) -> None:
+    (found,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+    if found != "ok":
+        raise UnsoundFileError(found)
+
+
+def is_unsound(err: sqlite3.Error) -> bool:
+    """True: setting the file aside cures it. Everything else (full, locked, no rights) may pass."""
+    code = getattr(err, "sqlite_errorcode", None)
+    return isinstance(err, UnsoundFileError) or (code is not None and (code & 0xFF) in _UNSOUND_CODES)
+
+
+def set_aside(path: Path, *, reason: str, now_ns: int) -> Path:
+    """Rename the file and its side files; the new name of the main file."""
+    aside = path.with_name(f"{path.name}.unsound-{now_ns}")
+    for suffix in _SIDE_FILES:
+        side = path.with_name(path.name + suffix)
+        if side.exists():
+            side.replace(aside.with_name(aside.name + suffix))
+    aside.with_name(f"{aside.name}.reason").write_text(f"{reason}\n", encoding="utf-8")
+    log.error("unsound file set aside", file=path.name, copy=aside.name, reason=reason)
+    _forget_oldest(path)
+    return aside
+
+
+def _forget_oldest(path: Path) -> None:
+    copies = [found for found in path.parent.glob(f"{path.name}.unsound-*") if found.suffix[9:].isdecimal()]
+    for old in sorted(copies, key=lambda found: int(found.suffix[9:]))[:-_KEPT]:
+        for suffix in _SIDE_FILES:
+            old.with_name(old.name + suffix).unlink(missing_ok=True)
