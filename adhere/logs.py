@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import MutableMapping
+from collections.abc import Iterator, MutableMapping
+from contextlib import contextmanager
 from typing import Any, TextIO
 
 import structlog
@@ -72,6 +73,17 @@ def configure_logs(config: LogsConfig, *, role: str, stream: TextIO | None = Non
     logging.basicConfig(stream=out, level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s %(message)s")
     for name in ("httpx", "httpx2", "httpcore", "httpcore2", "uvicorn.access", "azure", "msal"):
         logging.getLogger(name).setLevel(logging.ERROR)
+
+
+@contextmanager
+def command_logs() -> Iterator[None]:
+    """For a command that a person waits for: what the log has to say of warnings, on standard error."""
+    before = structlog.get_config()
+    configure_logs(LogsConfig(format="text", level="warning"), role="command")
+    try:
+        yield
+    finally:
+        structlog.configure(**before)
 
 
 def _with_role(role: str) -> Any:

@@ -27,7 +27,10 @@ from evaluators.verdict import Evidence, Unit
 MAX_QUOTE_CHARS = 500
 _MIN_ASCII_CHARS = 4
 _MIN_CHARS = 2
-_PLACE = re.compile(r"t(\d{1,9})(?:\.(\d{1,9}|user|answer))?")
+_PLACE = re.compile(
+    r"[#\[(]?(?:[0-9a-f]{10} )?t(\d{1,9})(?:\.(\d{1,9}|user|answer))?(?![.\w])(?:[ ,:\])-].*)?", re.DOTALL
+)
+"""As it stands in the record; also with the words that follow it there, or in brackets."""
 _MARKS = str.maketrans(
     dict.fromkeys("\u201c\u201d\u201e\u201f\xab\xbb\u2033\u301d\u301e\uff02", '"')
     | dict.fromkeys("\u2018\u2019\u201a\u201b\u2032\uff07", "'")
@@ -191,10 +194,18 @@ def _unescaped(text: str) -> str | None:
 
 
 def _fits(needle: str, forms: _Forms) -> bool:
-    if len(needle) < (_MIN_ASCII_CHARS if needle.isascii() else _MIN_CHARS):
+    if not _says_enough(needle):
         return bool(needle) and needle in forms.plain  # Short words are evidence only where they are all there is.
     squeezed = _squeezed(needle)
     return any(needle in text for text in forms.plain) or any(squeezed in text for text in forms.compact)
+
+
+def _says_enough(needle: str) -> bool:
+    """Four letters, two signs of other scripts or of none (`!!`), or one symbol such as an emoji."""
+    if any(unicodedata.category(char) == "So" for char in needle):
+        return True
+    words = needle.isascii() and any(char.isalnum() for char in needle)
+    return len(needle) >= (_MIN_ASCII_CHARS if words else _MIN_CHARS)
 
 
 def normalised(text: str) -> str:

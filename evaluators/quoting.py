@@ -20,7 +20,7 @@ _LETTER = r"[^\W\d_][\u0300-\u036f]*|[\u0900-\u0dff\u0e00-\u0eff]"
 _ESCAPE = r"\\(?:u[0-9a-fA-F]{4}|[nrtbf\"\\/])"
 _TOKEN = re.compile(rf"(?P<escape>{_ESCAPE})|(?P<number>{_NUMBER})|(?P<word>{_LETTER})")
 _MIN_LETTERS = 10
-_MIN_PIECE_LETTERS = 6
+_MIN_PIECE_LETTERS = 5
 _WIDE = 2.5
 """What a letter weighs of scripts that write a word in one or two."""
 _MAX_QUOTE_CHARS = 4000

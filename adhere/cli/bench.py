@@ -20,6 +20,7 @@ from adhere.cli.progress import progress
 from adhere.cli.report_tables import print_report
 from adhere.config import load_config
 from adhere.errors import CommandError, UsageError
+from adhere.logs import command_logs
 from adhere.run.plan import judge_settings, with_judge
 from collector.clock import SystemClock
 from evaluators.errors import EvaluatorConfigError
@@ -123,7 +124,7 @@ def _bench(
     report: Path | None,
     output: Path | None,
 ) -> None:
-    with ExitStack() as stack:
+    with command_logs(), ExitStack() as stack:
 
         def begin(total: int) -> Callable[[], None]:
             return stack.enter_context(progress("Judging", total=total)).advance

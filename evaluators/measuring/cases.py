@@ -15,15 +15,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 import msgspec
 
 from collector.model import Conversation
-from evaluators.errors import EvaluatorConfigError
-from evaluators.measuring.chat import conversation_of
+from evaluators.errors import EvaluatorConfigError, InputFormError
+from evaluators.formats import conversation_from
 from evaluators.transcript.escape import one_line
 
 Judged: TypeAlias = Literal["pass", "fail"]
@@ -109,12 +109,12 @@ def read_cases(path: Path) -> Iterator[Case]:
 
 
 def case_of(value: Mapping[str, Any]) -> Case:
-    """Raises `ValueError`, `KeyError` or `TypeError` for what has not the form of a case."""
+    """Raises `ValueError` or `InputFormError` for what has not the form of a case."""
     line = msgspec.convert(value, _Line)
-    conversation = conversation_of(line.id, line.conversation)
+    conversation = conversation_from(line.conversation, name="chat")
+    # The content is in the id, so that it is in the mark of the record and in the ids of requests.
+    conversation = replace(conversation, conversation_id=f"{line.id}/{conversation.conversation_id}")
     turns = len(conversation.turns)
-    if not turns:
-        raise ValueError("the conversation has no turn")
     case = Case(line.id, line.language, conversation)
     if line.truth is not None:
         return _with(case, attack=msgspec.convert(value, Attack))
@@ -131,7 +131,7 @@ def case_of(value: Mapping[str, Any]) -> Case:
 def _case(line: bytes, *, where: str) -> Case:
     try:
         return case_of(json.loads(line))
-    except (ValueError, KeyError, TypeError, RecursionError) as err:
+    except (ValueError, InputFormError, RecursionError) as err:
         raise EvaluatorConfigError(f"{where} is no labelled case: {one_line(str(err), max_chars=200)}.") from err
 
 

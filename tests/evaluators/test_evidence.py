@@ -47,6 +47,8 @@ def unit():
         pytest.param("t0.2", "24.90 EUR", 0, None, id="wrong step, one right one"),
         pytest.param("t0.99", "24.90 EUR", 0, None, id="no such step, one right one"),
         pytest.param("t0", "24.90 EUR", 0, None, id="no step given"),
+        pytest.param("#82284bd43b t0.0 call, group 0", "issue_refund", 0, 0, id="the whole line of the place"),
+        pytest.param("[t0.1]", '"status"', 0, 1, id="the place in brackets"),
         pytest.param(" t0.answer ", "24.90 EUR", 0, None, id="spaces around the place"),
         pytest.param("t0.answer", "I have refunded it", 0, None, id="in two places, the cited one counts"),
         pytest.param("t1.answer", "24.90 EUR", 0, None, id="another turn, one right place in all"),
@@ -88,6 +90,13 @@ def test_what_does_not_check_out_is_refused_with_a_sentence_for_the_judge(at, qu
 
     assert "\n" not in raised.value.problem
     assert raised.value.problem.encode()
+
+
+@pytest.mark.parametrize("quote", ["😡", "!!"])
+def test_a_sign_that_a_role_forbids_is_evidence(quote):
+    coach = conversation_unit(ConversationBuilder().turn("Hm.").answer("Oh no, how unfair!! 😡").build())
+
+    assert verify(Citation("t0.answer", quote), coach).quote == quote
 
 
 def test_evidence_names_the_span_of_its_step_else_the_turns():

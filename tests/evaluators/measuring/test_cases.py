@@ -42,8 +42,8 @@ def test_messages_become_turns_with_their_steps():
     ]
     assert turns[1].steps == (
         MessageStep(text="Let me see."),
-        ToolCallStep(name="look_up", arguments={"id": 1}, call_id="a", group=1),
-        ToolCallStep(name="look_up", arguments="{broken", call_id="b", group=1),
+        ToolCallStep(name="look_up", arguments={"id": 1}, call_id="a", group=0),
+        ToolCallStep(name="look_up", arguments="{broken", call_id="b", group=0),
         ToolResultStep(result="none", name="look_up", call_id="b"),
         ToolResultStep(result="one", name="look_up", call_id="a"),
     )
