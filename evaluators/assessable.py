@@ -37,7 +37,7 @@ def why_not_assessable(unit: Unit) -> tuple[str, str] | None:
     if any(_has_words(turn) for turn in turns):
         if not any(has_agent_content(turn) for turn in turns):
             return "no_agent_content", "The telemetry holds nothing that the agent said or did."
-        if unit.kind is UnitKind.TURN and unit.turn.status is TurnStatus.INCOMPLETE:
+        if all(turn.status is TurnStatus.INCOMPLETE for turn in turns):
             return "incomplete", "The turn had not ended when it was recorded."
         return None
     if any(_CONTENT_GAPS.intersection(turn.gaps) for turn in turns):

@@ -31,7 +31,7 @@ def jobs_of(
 ) -> list[tuple[Unit, EvaluatorSetup]]:
     """Every unit with each evaluator that is asked about it; filters and samples are honoured."""
     return [
-        (storable(unit), setup)
+        (unit, setup)
         for conversation in conversations
         if conversation.turns
         for setup in setups
@@ -48,7 +48,7 @@ async def evaluate_all(
     try:
         waiting = iter(jobs)
         for unit, setup in waiting:
-            running.append(asyncio.create_task(_evaluate(unit, setup, clock=clock)))
+            running.append(asyncio.create_task(evaluate_unit(unit, setup, clock=clock)))
             if len(running) >= max_concurrency:
                 yield await running.pop(0)
         while running:
@@ -59,7 +59,9 @@ async def evaluate_all(
         await asyncio.gather(*running, return_exceptions=True)
 
 
-async def _evaluate(unit: Unit, setup: EvaluatorSetup, *, clock: Clock) -> Verdict:
+async def evaluate_unit(unit: Unit, setup: EvaluatorSetup, *, clock: Clock) -> Verdict:
+    """An evaluator that raises gives an `error` verdict."""
+    unit = storable(unit)
     evaluator = setup.evaluator
     try:
         judgement = await evaluator.evaluate(unit)

@@ -91,6 +91,12 @@ class JudgeInfo:
     cost_usd: float | None = None
     """None: the price is not known."""
     duration_s: float = 0.0
+    reasoning_tokens: int | None = None
+    """Of the output tokens; None: the endpoint does not say."""
+    tokens_estimated: bool = False
+    """The endpoint does not say how many tokens there were; they are our estimate."""
+    finish_reason: str | None = None
+    """Of the last answer, in the endpoint's words."""
 
 
 @dataclass(frozen=True, slots=True)

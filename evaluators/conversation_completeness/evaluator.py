@@ -87,18 +87,18 @@ class ConversationCompleteness:
         score = satisfied / len(counted)
         if self._options.strict_mode and score < 1:
             score = 0.0
-        passed = score >= self._threshold
+        passed = score >= self.threshold
         return Judgement(
             outcome=Outcome.PASS if passed else Outcome.FAIL,
             score=score,
             label="pass" if passed else "fail",
             reason=clean(answer.summary) or f"{satisfied} of {len(counted)} intentions are satisfied.",
             evidence=tuple(dict.fromkeys(evidence)),
-            details=details | {"threshold": self._threshold},
+            details=details | {"threshold": self.threshold},
         )
 
     @property
-    def _threshold(self) -> float:
+    def threshold(self) -> float:
         return 1.0 if self._options.strict_mode else self._options.threshold
 
     def _without_intention(self, answer: CompletenessAnswer, details: dict[str, object]) -> Judgement:
@@ -109,7 +109,7 @@ class ConversationCompleteness:
                 score=1.0,
                 label="pass",
                 reason=reason,
-                details=details | {"threshold": self._threshold},
+                details=details | {"threshold": self.threshold},
             )
         return Judgement(outcome=Outcome.NOT_ASSESSABLE, error_type="no_intentions", reason=reason, details=details)
 

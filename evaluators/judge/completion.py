@@ -15,6 +15,8 @@ class Usage:
     input_tokens: int
     cached_input_tokens: int
     output_tokens: int
+    reasoning_tokens: int | None = None
+    """Of the output; None: the endpoint does not say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +66,14 @@ def _usage(usage: Any) -> Usage | None:
         return None
     details = usage.get("prompt_tokens_details")
     cached = details.get("cached_tokens") if isinstance(details, Mapping) else None
-    return Usage(prompt, min(prompt, cached) if _is_count(cached) else 0, output)
+    details = usage.get("completion_tokens_details")
+    reasoning = details.get("reasoning_tokens") if isinstance(details, Mapping) else None
+    return Usage(
+        prompt,
+        min(prompt, cached) if _is_count(cached) else 0,
+        output,
+        min(output, reasoning) if _is_count(reasoning) else None,
+    )
 
 
 def _is_count(value: object) -> TypeGuard[int]:

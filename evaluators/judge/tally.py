@@ -18,14 +18,21 @@ class Tally:
     input_tokens: int = 0
     cached_input_tokens: int = 0
     output_tokens: int = 0
+    reasoning_tokens: int | None = None
+    tokens_estimated: bool = False
+    finish_reason: str | None = None
 
     def add(self, completion: Completion, *, prompt: str) -> None:
         """Where an endpoint does not count, we do: a budget must hold with it too."""
+        self.finish_reason = completion.finish_reason
         if completion.usage is not None:
+            if completion.usage.reasoning_tokens is not None:
+                self.reasoning_tokens = (self.reasoning_tokens or 0) + completion.usage.reasoning_tokens
             self.input_tokens += completion.usage.input_tokens
             self.cached_input_tokens += completion.usage.cached_input_tokens
             self.output_tokens += completion.usage.output_tokens
         else:
+            self.tokens_estimated = True
             self.input_tokens += estimate_tokens(prompt)
             self.output_tokens += estimate_tokens(completion.content)
 
@@ -48,4 +55,7 @@ class Tally:
             output_tokens=self.output_tokens,
             cost_usd=cost,
             duration_s=duration_s,
+            reasoning_tokens=self.reasoning_tokens,
+            tokens_estimated=self.tokens_estimated,
+            finish_reason=self.finish_reason,
         )

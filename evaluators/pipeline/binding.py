@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from evaluators.circumstances import circumstances
 from evaluators.content import digest_of
 from evaluators.evaluator import Evaluator, Judgement
 from evaluators.verdict import Decision, DecisionKind, Outcome, Unit, Verdict
@@ -59,7 +60,7 @@ def bind(judgement: Judgement, *, unit: Unit, evaluator: Evaluator, verdict_id: 
         reason=_text(judgement.reason),
         evidence=judgement.evidence,
         error_type=judgement.error_type,
-        details=judgement.details,
+        details={**circumstances(judgement, unit, evaluator), **judgement.details},
         judge=judgement.judge,
         turn_index=unit.turn_index,
         judged_ns=judged_ns,

@@ -115,18 +115,18 @@ class RoleAdherence:
             label="pass" if passed else "fail",
             reason=clean(answer.summary) or (f"Deviates in turn {', '.join(deviating)}." if deviating else "In role."),
             evidence=tuple(dict.fromkeys(evidence)),
-            details=details | {"turns": checked, "scale": self._options.scale, "threshold": self._threshold},
+            details=details | {"turns": checked, "scale": self._options.scale, "threshold": self.threshold},
         )
 
     @property
-    def _threshold(self) -> float:
+    def threshold(self) -> float:
         return 1.0 if self._options.scale == "binary" else self._options.threshold
 
     def _score(self, adherent: int, checked: int) -> tuple[float, bool]:
         score = adherent / checked
         if self._options.scale == "binary":
             score = float(adherent == checked)
-        return score, score >= self._threshold
+        return score, score >= self.threshold
 
 
 def _turns_to_check(unit: Unit, record: Record) -> list[int]:

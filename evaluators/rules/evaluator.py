@@ -55,6 +55,7 @@ class _Entry:
 class RulesEvaluator:
     version = VERSION
     judge_name = "builtin"
+    threshold = 1.0
 
     def __init__(
         self, rules: Sequence[DeclaredRule], checks: Sequence[Check], *, name: str = "rules", unit_kind: UnitKind

@@ -25,6 +25,7 @@ KIND = "task_adherence"
 
 class TaskAdherence:
     version = "1"
+    threshold = 1.0
 
     def __init__(
         self,

@@ -1,0 +1,201 @@
+"""Evaluators for code of one's own: a conversation in any accepted form in, a verdict out.
+
+    evaluator = make_evaluator("role_adherence", judge=JudgeConfig(model="gpt-5-mini"), threshold=0.9)
+    verdict = await evaluator.evaluate({"turns": [{"input": "...", "actual_output": "..."}]})
+    verdict = evaluator.evaluate_sync(query="...", response="...")
+
+The evaluators, ids and outcomes are those of a running Adhere. What is wrong with the input or the options is raised
+before any judge is asked; what goes wrong with a judge is an outcome.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Self
+from weakref import WeakKeyDictionary
+
+from collector.clock import Clock, SystemClock
+from collector.model import Conversation
+from evaluators.errors import EvaluatorConfigError, InputFormError, MissingArgumentError
+from evaluators.formats import conversation_from
+from evaluators.judge.config import JudgeConfig
+from evaluators.judge.connect import connect
+from evaluators.judge.judge import Judge
+from evaluators.offline import evaluate_unit, units_of
+from evaluators.pipeline.setup import EvaluatorSetup, make_setup
+from evaluators.portal import LoopThread
+from evaluators.registry import EvaluatorRegistry
+from evaluators.scale import Scale, scale_of
+from evaluators.verdict import Outcome, Unit, UnitKind, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class TurnVerdicts:
+    """One verdict for each turn, and what they come to."""
+
+    verdicts: tuple[Verdict, ...]
+
+    @property
+    def score(self) -> float | None:
+        """The mean of the scores; None where no turn has one."""
+        scores = [verdict.score for verdict in self.verdicts if verdict.score is not None]
+        return sum(scores) / len(scores) if scores else None
+
+    @property
+    def outcome(self) -> Outcome:
+        """A failed turn fails the whole; an error is one only where nothing failed; turns without a score count not."""
+        outcomes = {verdict.outcome for verdict in self.verdicts}
+        order = (Outcome.FAIL, Outcome.ERROR, Outcome.PASS, Outcome.ABSTAIN)
+        return next((outcome for outcome in order if outcome in outcomes), Outcome.NOT_ASSESSABLE)
+
+
+class OfflineEvaluator:
+    """Made by `make_evaluator`. Several calls may run at the same time; the judge's own limit holds for all of them.
+
+    With a `JudgeConfig` each event loop gets a judge of its own, which `aclose`, or leaving `async with`, ends. A
+    `Judge` that is given stays its maker's, and serves the loop in which it was asked first.
+    """
+
+    def __init__(
+        self,
+        kind: str,
+        options: Mapping[str, object],
+        *,
+        judge: Judge | JudgeConfig | None = None,
+        registry: EvaluatorRegistry | None = None,
+        clock: Clock | None = None,
+    ) -> None:
+        self._kind = kind
+        self._options = dict(options)
+        self._judge = judge
+        self._registry = registry or EvaluatorRegistry()
+        self._clock = clock or SystemClock()
+        self._made: WeakKeyDictionary[asyncio.AbstractEventLoop, tuple[EvaluatorSetup, Judge | None]] = (
+            WeakKeyDictionary()
+        )
+        self._thread = LoopThread()
+        evaluator = self._setup(judge if isinstance(judge, Judge) else None).evaluator  # Options are checked here.
+        self.name = evaluator.name
+        self.unit_kind = evaluator.unit_kind
+        self.scale: Scale = scale_of(evaluator)
+
+    async def evaluate(self, given: object = None, /, **arguments: object) -> Verdict:
+        """The verdict on the conversation, or, for an evaluator of turns, on its last turn with all before it.
+
+        `given` is a conversation in any accepted form; or its parts are keyword arguments, such as `turns`,
+        `messages`, `query` and `response`, `tool_definitions`. Raises `InputFormError`, `MissingArgumentError`.
+        """
+        (*_, unit) = self._units(given, arguments)
+        return await self._judged(unit)
+
+    async def evaluate_turns(self, given: object = None, /, **arguments: object) -> TurnVerdicts:
+        """A verdict on each turn, judged with its history; `given` as for `evaluate`."""
+        if self.unit_kind is not UnitKind.TURN:
+            raise EvaluatorConfigError(
+                f"The evaluator {self.name!r} is asked about conversations; make it with on='turn' to judge turns."
+            )
+        units = self._units(given, arguments)
+        return TurnVerdicts(tuple(await asyncio.gather(*map(self._judged, units))))
+
+    def evaluate_sync(self, given: object = None, /, **arguments: object) -> Verdict:
+        """`evaluate` for code without an event loop, and for code within one that must wait."""
+        self._require_own_judge()
+        return self._thread.call(self.evaluate(given, **arguments))
+
+    def evaluate_turns_sync(self, given: object = None, /, **arguments: object) -> TurnVerdicts:
+        self._require_own_judge()
+        return self._thread.call(self.evaluate_turns(given, **arguments))
+
+    async def aclose(self) -> None:
+        """Ends the judge of this event loop, and the thread of the calls that waited."""
+        _, judge = self._made.pop(asyncio.get_running_loop(), (None, None))
+        if judge is not None:
+            await judge.shutdown()
+        if self._thread.is_running:
+            await asyncio.to_thread(self.close)
+
+    def close(self) -> None:
+        """Ends what the calls that waited made."""
+        if self._thread.is_running:
+            self._thread.call(self._close_judge())
+        self._thread.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    async def _judged(self, unit: Unit) -> Verdict:
+        return await evaluate_unit(unit, self._here(), clock=self._clock)
+
+    def _here(self) -> EvaluatorSetup:
+        """The evaluator of this event loop: connections cannot be shared between loops."""
+        loop = asyncio.get_running_loop()
+        made = self._made.get(loop)
+        if made is None:
+            own = connect(self._judge, clock=self._clock) if isinstance(self._judge, JudgeConfig) else None
+            judge = own if own is not None else self._judge if isinstance(self._judge, Judge) else None
+            made = self._made[loop] = (self._setup(judge), own)
+        return made[0]
+
+    def _setup(self, judge: Judge | None) -> EvaluatorSetup:
+        return make_setup(self._kind, self._options, registry=self._registry, judge=judge)
+
+    def _units(self, given: object, arguments: Mapping[str, object]) -> Sequence[Unit]:
+        conversation = _conversation(given, arguments)
+        if not conversation.turns:
+            raise InputFormError("The conversation has no turn; give at least one.")
+        return list(units_of(conversation, self.unit_kind))
+
+    def _require_own_judge(self) -> None:
+        if isinstance(self._judge, Judge):
+            raise EvaluatorConfigError(
+                "A judge that is given serves one event loop; give a JudgeConfig to the evaluator to call it without."
+            )
+
+    async def _close_judge(self) -> None:
+        _, judge = self._made.pop(asyncio.get_running_loop(), (None, None))
+        if judge is not None:
+            await judge.shutdown()
+
+
+def make_evaluator(
+    kind: str,
+    *,
+    judge: Judge | JudgeConfig | None = None,
+    registry: EvaluatorRegistry | None = None,
+    clock: Clock | None = None,
+    **options: object,
+) -> OfflineEvaluator:
+    """The evaluator `kind` (built in, or of a plug-in) with its options as in the configuration, `on` among them.
+
+    Raises `EvaluatorConfigError`. Without a judge only the deterministic evaluators answer.
+    """
+    return OfflineEvaluator(kind, options, judge=judge, registry=registry, clock=clock)
+
+
+def _conversation(given: object, arguments: Mapping[str, object]) -> Conversation:
+    if given is None and not arguments:
+        raise MissingArgumentError(
+            "conversation", "The argument conversation is missing: give turns, messages, or query and response."
+        )
+    if given is None:
+        return conversation_from(dict(arguments))
+    if arguments:
+        names = ", ".join(sorted(arguments))
+        raise InputFormError(f"A conversation was given twice: as a value, and as the arguments {names}.")
+    return conversation_from(given)
