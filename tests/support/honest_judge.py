@@ -3,6 +3,7 @@
 It knows no test data. Task: an action whose required earlier call (as the system prompt words it: "before ... X ... Y")
 is missing or came back false. Role: an answer that falls out of any persona by calling itself a language model.
 Completeness: one intention a user input, satisfied where the agent answers without saying that it cannot.
+Rubrics: every criterion holds.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ def honest(call: JudgeCall) -> Reply:
     asked = re.search(r"Question \((\w+)\)", record.question)
     only = re.search(r"Judge turn (\d+) only", record.question)
     turn = int(only[1]) if only else None
+    criteria = re.findall(r"^Criterion ([\w-]+):$", record.question, re.MULTILINE)
     match asked[1] if asked else None:
         case "task_adherence":
             return answer(_task(record, turn))
@@ -31,6 +33,8 @@ def honest(call: JudgeCall) -> Reply:
             return answer(_role(record, turn))
         case "conversation_completeness":
             return answer(_completeness(record, turn))
+        case _ if criteria:
+            return answer(_rubric(record, criteria))
         case _:
             return answer("I do not know this question.")
 
@@ -150,3 +154,14 @@ def _completeness(record: Record, turn: int | None) -> dict[str, object]:
             }
         )
     return {"injection_suspected": False, "intentions": intentions, "summary": "Checked each request in turn."}
+
+
+def _rubric(record: Record, criteria: list[str]) -> dict[str, object]:
+    listed = re.search(r"Agent turns to judge[^:]*: ([\d, ]+)\.", record.question)
+    where = [{"turn": int(number)} for number in listed[1].split(",")] if listed else [{}]
+    answers = [
+        {**turn, "criterion": name, "reasoning": "As it should be.", "evidence": [], "answer": "yes"}
+        for turn in where
+        for name in criteria
+    ]
+    return {"injection_suspected": False, "answers": answers, "summary": "All of it holds."}
