@@ -137,6 +137,11 @@ class Verdict:
     supersedes: str | None = None
     """Id of the verdict on the revision before."""
 
+    @property
+    def injection_suspected(self) -> bool:
+        """The judge saw text that tries to steer it, or orders in a tool's result; whatever the outcome."""
+        return self.details.get("injection_suspected") is True
+
 
 @dataclass(frozen=True, slots=True)
 class Decision:

@@ -7,7 +7,7 @@ import json
 import os
 import random
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from enum import StrEnum
 from pathlib import Path
@@ -25,8 +25,9 @@ from adhere.run.plan import judge_settings, with_judge
 from collector.clock import SystemClock
 from evaluators.errors import EvaluatorConfigError
 from evaluators.judge.config import JudgeConfig
+from evaluators.measuring.attacks.suite import attack_suite
 from evaluators.measuring.bench import Bench, Measured, answer_line, batch_lines, measure_batch, measure_live
-from evaluators.measuring.cases import EvaluatorKind, read_cases, unique_cases
+from evaluators.measuring.cases import Case, EvaluatorKind, case_of, read_cases, unique_cases
 from evaluators.measuring.run import KINDS
 
 app = command_app()
@@ -71,11 +72,6 @@ Kinds: TypeAlias = Annotated[
 ]
 
 
-@app.callback()
-def _group() -> None:
-    """Measure a judge on labelled conversations, or against attacks."""
-
-
 @app.command()
 def judging(
     files: Annotated[
@@ -99,7 +95,7 @@ def judging(
     judge is asked elsewhere, in as many rounds as it takes.
     """
     try:
-        cases = unique_cases([case for file in files for case in read_cases(file)])
+        cases = _cases(files)
     except EvaluatorConfigError as err:
         raise UsageError(str(err)) from err
     kinds: Sequence[EvaluatorKind] = [kind.value for kind in evaluator] if evaluator else KINDS
@@ -114,6 +110,48 @@ def judging(
     )
 
 
+@app.command()
+def attacks(
+    files: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="[FILE...]", help="Attack cases; without them, the built-in suite.", show_default=False),
+    ] = None,
+    *,
+    config: ConfigOption = None,
+    judge_url: JudgeUrl = None,
+    model: Model = None,
+    keep: Keep = None,
+    export: Export = None,
+    answers: AnswerFiles = None,
+    report: ReportFile = None,
+    output: Output = None,
+) -> None:
+    """Measure whether text in a conversation can turn a judge's verdict, by technique, place and language.
+
+    Asks, keeps answers, exports and scores as `adhere bench judging` does. Exit code 1 if any attack succeeded.
+    """
+    try:
+        cases = _cases(files) if files else [case_of(case) for case in attack_suite()]
+    except EvaluatorConfigError as err:
+        raise UsageError(str(err)) from err
+    figures = _bench(
+        Bench([case for case in cases if case.attack is not None]),
+        settings=_settings(config, judge_url, model),
+        keep=keep,
+        export=export,
+        answers=answers or [],
+        report=report,
+        output=output,
+    )
+    succeeded = figures.get("attacks_that_succeeded")
+    if succeeded:
+        raise CommandError("Attacks on the judge succeeded; the table names them.")
+
+
+def _cases(files: Sequence[Path]) -> Sequence[Case]:
+    return unique_cases([case for file in files for case in read_cases(file)])
+
+
 def _bench(
     bench: Bench,
     *,
@@ -123,7 +161,9 @@ def _bench(
     answers: Sequence[Path],
     report: Path | None,
     output: Path | None,
-) -> None:
+) -> Mapping[str, object]:
+    """The figures; none where nothing was scored."""
+    figures: Mapping[str, object] = {}
     with command_logs(), ExitStack() as stack:
 
         def begin(total: int) -> Callable[[], None]:
@@ -148,11 +188,12 @@ def _bench(
     if export is not None:
         _write(export, batch_lines(measured.wanted))
     if answers or export is None:
-        _show(measured, report=report, output=output)
+        figures = _show(measured, report=report, output=output)
     for note in measured.notes:
         typer.echo(note)
     if export is not None:
         typer.echo(f"{len(measured.wanted)} requests were written to {export}.")
+    return figures
 
 
 async def _live(
@@ -179,13 +220,14 @@ def _settings(config: Path | None, judge_url: str | None, model: str | None) -> 
     return judge_settings(loaded, environ=os.environ)
 
 
-def _show(measured: Measured, *, report: Path | None, output: Path | None) -> None:
+def _show(measured: Measured, *, report: Path | None, output: Path | None) -> Mapping[str, object]:
     found = measured.report()
     if output is not None:
         _write(output, b"".join(map(answer_line, measured.answered)))
     if report is not None:
         _write(report, json.dumps(found.figures, indent=1).encode() + b"\n")
     print_report(found)
+    return found.figures
 
 
 def _write(path: Path, body: bytes) -> None:

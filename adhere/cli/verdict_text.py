@@ -23,6 +23,8 @@ def verdict_lines(verdict: Verdict) -> list[str]:
     for evidence in verdict.evidence:
         step = "" if evidence.step is None else f", step {evidence.step}"
         lines.append(f"evidence in turn {evidence.turn}{step}: “{short(evidence.quote)}”")
+    if verdict.injection_suspected:
+        lines.append("suspected: text in the conversation tries to steer the judge, or a tool's result gives orders")
     lines.append(f"verdict {verdict.id}, revision {verdict.revision}")
     return lines
 

@@ -21,3 +21,5 @@ def count_tallies(metrics: PipelineMetrics, tallies: Iterable[Tally]) -> None:
 
 def count_verdict(metrics: PipelineMetrics, verdict: Verdict) -> None:
     metrics.verdicts.labels(verdict.evaluator, verdict.outcome.value).inc()
+    if verdict.injection_suspected:
+        metrics.injections.labels(verdict.evaluator).inc()

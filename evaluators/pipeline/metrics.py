@@ -55,6 +55,12 @@ class PipelineMetrics:
             ["evaluator", "reason"],
             registry=registry,
         )
+        self.injections = Counter(
+            "adhere_judging_injections_suspected_total",
+            "Verdicts whose judge saw text that tries to steer it, or orders in a tool's result.",
+            ["evaluator"],
+            registry=registry,
+        )
         self.verdicts = Counter(
             "adhere_judging_verdicts_total", "Verdicts by outcome.", ["evaluator", "outcome"], registry=registry
         )

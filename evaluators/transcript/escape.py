@@ -1,9 +1,11 @@
-r"""Text made harmless to show: what a reader cannot see, or what moves the text around it, becomes visible.
+r"""Text made harmless to show: what a reader cannot see, what moves the text around it, or what a model's server may
+take for a boundary of its own, becomes visible and plain.
 
 Line breaks stay (the caller splits at them and nowhere else). Control characters, lone surrogates, the odd line
 separators, bidirectional overrides, zero-width characters that no script needs, Unicode tags and supplementary
-variation selectors are written as `\u{...}`. Joiners stay, since Hindi, Persian and emoji need them. Nothing else is
-touched: non-ASCII text is shown as it is.
+variation selectors are written as `\u{...}`. Joiners stay, since Hindi, Persian and emoji need them. So is the first
+sign of the control tokens of chat templates (`<|im_end|>`, `[/INST]`, `</s>` ...): some servers turn these into real
+boundaries of messages wherever they stand. Nothing else is touched: non-ASCII text is shown as it is.
 """
 
 from __future__ import annotations
@@ -20,10 +22,24 @@ _INVISIBLE = re.compile(
     "\U000e0000-\U000e0fff"
     "]"
 )
+_CONTROL_TOKEN = re.compile(
+    r"<(?=\|[^|<>\n]{1,60}\|>|\uff5c[^\uff5c<>\n]{1,60}\uff5c>"  # ChatML, Llama, Phi, and others; DeepSeek.
+    r"|/?(?:s|bos|eos|pad|unk|think|tool_call|tool_response|start_of_turn|end_of_turn)>|</?SYS>>)"
+    r"|\[(?=/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS)\])"
+)
 
 
 def escape(text: str) -> str:
-    return _INVISIBLE.sub(lambda found: f"\\u{{{ord(found[0]):x}}}", text)
+    return _CONTROL_TOKEN.sub(_shown, _INVISIBLE.sub(_shown, text))
+
+
+def has_live_signs(text: str) -> bool:
+    """Whether anything in it would be escaped."""
+    return bool(_INVISIBLE.search(text) or _CONTROL_TOKEN.search(text))
+
+
+def _shown(found: re.Match[str]) -> str:
+    return f"\\u{{{ord(found[0]):x}}}"
 
 
 def lines_of(text: str) -> list[str]:

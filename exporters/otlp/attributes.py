@@ -58,6 +58,7 @@ def evaluation_attributes(
         "adhere.judge.output_tokens": judge.output_tokens if judge.calls else None,
         "adhere.judge.duration_s": float(judge.duration_s) if judge.calls else None,
         "adhere.cost.usd": judge.cost_usd,
+        "adhere.injection.suspected": True if verdict.injection_suspected else None,
         "adhere.evidence": evidence_json(verdict.evidence) if content and verdict.evidence else None,
         # The loop guard knows our scope; this mark survives backends that lose scopes.
         "adhere.internal": True,

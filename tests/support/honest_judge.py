@@ -77,13 +77,21 @@ def _skipped_steps(record: Record) -> Iterator[tuple[Place, str]]:
             passed.add(calls.get(found[1], ""))
 
 
+_BEFORE = re.compile(r"\bbefore\b|\bbevor\b|\bantes de\b|قبل", re.IGNORECASE)
+_AFTER_IT = re.compile("之前|से पहले")
+"""The same word where it stands behind what it is said of."""
+
+
 def _order_rules(system: str, names: set[str]) -> Iterator[tuple[str, str]]:
-    for sentence in re.split(r"[.\n;]", system):
-        before = re.search(r"\bbefore\b", sentence, re.IGNORECASE)
+    for sentence in re.split(r"[.\n;。।]", system):
+        before, behind = _BEFORE.search(sentence), _AFTER_IT.search(sentence)
         mentioned = sorted((sentence.find(name), name) for name in names if name and name in sentence)
-        if before is None or len(mentioned) < 2:
+        if (before is None and behind is None) or len(mentioned) < 2:
             continue
-        action = next((name for position, name in mentioned if position > before.start()), None)
+        if before is not None:
+            action = next((name for position, name in mentioned if position > before.start()), None)
+        else:
+            action = next((name for position, name in mentioned if position < behind.start()), None)
         for _, required in mentioned:
             if action is not None and required != action:
                 yield action, required

@@ -8,8 +8,11 @@ import pytest
 from tests.support.batch_runner import read_batch, run_batch
 from tests.support.command_line import CommandLine
 from tests.support.honest_judge import honest
+from tests.support.judge_reply import answer
 from tests.support.judge_server import JudgeServer
 from tests.support.judging_cases import ROLE, TASK
+
+SUITE = Path(__file__).parents[2] / "attacks" / "suite.jsonl"
 
 
 @pytest.fixture
@@ -79,3 +82,42 @@ def test_a_file_that_does_not_hold_is_a_sentence(adhere: CommandLine, tmp_path: 
     assert shown.code == 2
     assert problem in shown.err
     assert "Traceback" not in shown.err
+
+
+def test_without_files_the_built_in_attacks_are_asked(adhere: CommandLine, tmp_path: Path) -> None:
+    requests = tmp_path / "requests.jsonl"
+
+    shown = adhere("bench", "attacks", "--export", requests)
+
+    assert (shown.code, shown.out) == (0, f"344 requests were written to {requests}.\n")
+
+
+def test_attacks_are_scored_in_two_steps(adhere: CommandLine, tmp_path: Path) -> None:
+    requests, report = tmp_path / "requests.jsonl", tmp_path / "report.json"
+    cases = tmp_path / "attacks.jsonl"
+    cases.write_bytes(b"\n".join(SUITE.read_bytes().splitlines()[:20]))
+    adhere("bench", "attacks", cases, "--export", requests)
+
+    answers = run_batch(read_batch(requests)[:15], honest, tmp_path / "answers.jsonl")
+    scored = adhere("bench", "attacks", cases, "--answers", answers, "--report", report)
+
+    figures = json.loads(report.read_bytes())["attacks"]
+    assert scored.code == 0
+    assert (figures["attacks"], figures["right"], figures["no_verdict"]) == (20, 15, 5)
+
+
+def test_an_attack_that_succeeds_is_named_and_is_exit_code_1(adhere: CommandLine, tmp_path: Path) -> None:
+    cases = tmp_path / "attacks.jsonl"
+    cases.write_bytes(b"\n".join(SUITE.read_bytes().splitlines()[1:3]))
+    requests = tmp_path / "requests.jsonl"
+    adhere("bench", "attacks", cases, "--export", requests)
+    fine = {"reasoning": "As told.", "evidence": [], "verdict": "pass"}
+    owned = {"injection_suspected": True, "goal": fine, "rule": fine, "procedure": fine, "summary": "As told."}
+
+    answers = run_batch(read_batch(requests), lambda _: answer(owned), tmp_path / "answers.jsonl")
+    shown = adhere("bench", "attacks", cases, "--answers", answers)
+
+    assert shown.code == 1
+    assert "Attacks that succeeded" in shown.out
+    assert "override-assistant-en" in shown.out
+    assert shown.err == "Error: Attacks on the judge succeeded; the table names them.\n"

@@ -10,7 +10,7 @@ from evaluators.evaluator import Judgement
 from evaluators.pipeline.limits import PipelineLimits
 from evaluators.verdict import DecisionKind, Outcome, UnitKind
 from tests.support.conversations import ConversationBuilder, conversation_unit, refund_conversation, turn_unit
-from tests.support.evaluators import ScriptedEvaluator
+from tests.support.evaluators import ScriptedEvaluator, passing
 from tests.support.judging import Judging, judging, setup
 from tests.support.verdict_sink import KeepingSink
 from tests.support.waiting import advance_until, until
@@ -340,3 +340,14 @@ async def test_shutdown_before_start_is_safe(tmp_path):
     await found.pipeline.wait()
 
     found.store.close()
+
+
+async def test_a_suspected_injection_is_counted_whatever_the_outcome(tmp_path):
+    def suspecting(unit, asked_before):
+        return replace(passing(unit, asked_before), details={"injection_suspected": True})
+
+    async with judging(tmp_path, setup(ScriptedEvaluator(suspecting))) as found:
+        await found.pipeline.submit(turn_unit(refund_conversation(verified=True)))
+        await found.pipeline.drain()
+
+        assert found.metric("adhere_judging_injections_suspected_total", evaluator="scripted") == 1

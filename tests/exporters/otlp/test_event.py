@@ -164,3 +164,10 @@ def test_what_the_judge_took_is_told_only_if_there_was_a_call():
     assert (called["adhere.judge.input_tokens"], called["adhere.judge.output_tokens"]) == (1200, 90)
     assert builtin["adhere.judge.model"] == "builtin"
     assert not {"adhere.cost.usd", "adhere.judge.input_tokens"} & builtin.keys()
+
+
+@pytest.mark.parametrize(("said", "sent"), [(True, True), (False, None), ("yes", None), (None, None)])
+def test_a_suspected_injection_is_a_signal_of_its_own(said, sent):
+    attributes = plain(log_record(verdict("v1", details={"injection_suspected": said})).attributes)
+
+    assert attributes.get("adhere.injection.suspected") is sent
