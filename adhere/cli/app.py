@@ -14,7 +14,7 @@ _COMMANDS: Mapping[str, str] = {
     "run": "Run the sidecar: receive, relay, judge, give the scores back.",
     "demo": "See it work: the real sidecar on recorded conversations, in a temporary folder.",
     "reconstruct": "Rebuild the conversations in recorded telemetry.",
-    "evaluate": "Judge the conversations in recorded telemetry.",
+    "evaluate": "Judge the conversations in files: recorded telemetry, or a data set.",
     "explain": "Say what is known about one conversation, and why it was or was not judged.",
     "replay": "Send recorded telemetry to any OTLP endpoint.",
     "bench": "Measure a judge on labelled conversations, or against attacks.",

@@ -1,4 +1,4 @@
-"""`adhere evaluate`: judge the conversations in recorded telemetry."""
+"""`adhere evaluate`: judge the conversations in files, of telemetry or of any accepted form."""
 
 from __future__ import annotations
 
@@ -6,36 +6,81 @@ import asyncio
 import os
 import random
 from collections.abc import Sequence
+from dataclasses import replace
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from adhere.cli.files import check_files, read_requests
-from adhere.cli.options import ConfigOption, TelemetryFiles, command_app
+from adhere.cli.files import check_files
+from adhere.cli.options import ConfigOption, command_app
 from adhere.cli.progress import progress
-from adhere.cli.results_table import print_results, write_results
+from adhere.cli.results_file import Result, write_results
+from adhere.cli.results_table import print_results, print_steps, print_unread
+from adhere.cli.rows import Row, read_rows
 from adhere.config import Config, load_config
-from adhere.errors import ConfigError
+from adhere.errors import ConfigError, UsageError
 from adhere.run.plan import judge_settings, with_judge
-from collector.assembly.reconstruct import reconstruct
 from collector.clock import SystemClock
-from collector.model import Conversation
-from evaluators.errors import EvaluatorConfigError
+from evaluators.errors import EvaluatorConfigError, InputFormError
+from evaluators.formats import ColumnMap
+from evaluators.judge.config import JudgeConfig
 from evaluators.offline import evaluate_all, jobs_of
 from evaluators.pipeline.setup import make_setups
 from evaluators.registry import EvaluatorRegistry
-from evaluators.verdict import Verdict
 
 app = command_app()
+
+_AT_ONCE = 32
+"""Nobody's live traffic waits for a batch, so it asks more at a time than a sidecar does."""
+
+
+class Form(StrEnum):
+    PAIRS = "pairs"
+    DIALOGUE = "dialogue"
+    QUERY_RESPONSE = "query_response"
+    CHAT = "chat"
+    OTLP = "otlp"
+
+
+class View(StrEnum):
+    AZURE = "azure"
+    DEEPEVAL = "deepeval"
+    GALTEA = "galtea"
+    HUAWEI = "huawei"
 
 
 @app.command()
 def evaluate(
-    files: TelemetryFiles,
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="FILE...",
+            help="OTLP JSON lines, or conversations in any accepted form, one JSON value a line.",
+            show_default=False,
+        ),
+    ],
+    *,
     config: ConfigOption = None,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Write every verdict here, as JSON lines.", show_default=False)
+        Path | None, typer.Option("--output", "-o", help="Write every result here, as JSON lines.", show_default=False)
+    ] = None,
+    form: Annotated[
+        Form | None, typer.Option("--format", "-f", help="The form of every row; by default each says it itself.")
+    ] = None,
+    columns: Annotated[
+        list[str] | None,
+        typer.Option("--map", help="NAME=COLUMN: take NAME, such as query, from a column. Repeatable."),
+    ] = None,
+    view: Annotated[View | None, typer.Option("--view", help="Write results in the fields of another tool.")] = None,
+    echo: Annotated[bool, typer.Option("--echo", help="Write the judged conversation beside each result.")] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="Print how each verdict came about, step by step.")
+    ] = False,
+    concurrency: Annotated[
+        int | None,
+        typer.Option(min=1, max=1024, help=f"Questions asked at one time; else the configuration's, else {_AT_ONCE}."),
     ] = None,
     judge_url: Annotated[
         str | None,
@@ -43,44 +88,75 @@ def evaluate(
     ] = None,
     model: Annotated[str | None, typer.Option("--model", help="Model to ask; over the configuration's.")] = None,
 ) -> None:
-    """Judge the conversations in recorded telemetry with the evaluators of the configuration; nothing needs to run.
+    """Judge the conversations in files with the evaluators of the configuration; nothing needs to run.
 
     Prints every failure with its evidence and a table of all outcomes. Without a judge the rules and checks run.
     """
     check_files(files)
     loaded = with_judge(load_config(config), judge_url=judge_url, model=model)
-    conversations: list[Conversation] = []
-    with progress("Rebuilding", total=len(files)) as steps:
-        for file in files:
-            conversations += reconstruct(read_requests(file))
-            steps.advance()
-    verdicts = asyncio.run(_evaluate(loaded, conversations))
+    rows = _read(files, form=form.value if form else None, columns=columns or [])
+    results = asyncio.run(_evaluate(loaded, rows, concurrency=concurrency))
+    unread = [row for row in rows if row.error is not None]
     if output is not None:
-        write_results(verdicts, output)
-    print_results(verdicts, conversations=len(conversations))
+        write_results(results, unread, output, view=view.value if view else None, echo=echo)
+    if verbose:
+        print_steps((result.verdict, result.conversation) for result in results)
+    print_results([result.verdict for result in results], conversations=sum(len(row.conversations) for row in rows))
+    print_unread(unread)
 
 
-async def _evaluate(config: Config, conversations: Sequence[Conversation]) -> list[Verdict]:
+def _read(files: Sequence[Path], *, form: str | None, columns: Sequence[str]) -> list[Row]:
+    try:
+        mapping = ColumnMap.parse(columns)
+    except InputFormError as err:
+        raise UsageError(str(err)) from err
+    rows: list[Row] = []
+    with progress("Reading", total=len(files)) as steps:
+        for file in files:
+            rows += read_rows(file, form=form, columns=mapping)
+            steps.advance()
+    if rows and all(row.error is not None for row in rows):
+        first = rows[0]
+        raise UsageError(f"No row of {first.file} can be read. Row {first.number}: {first.error}")
+    return rows
+
+
+async def _evaluate(config: Config, rows: Sequence[Row], *, concurrency: int | None) -> list[Result]:
     clock = SystemClock()
     settings = judge_settings(config, environ=os.environ)
     judge = None
     if settings is not None:
-        from evaluators.judge.connect import connect  # noqa: PLC0415 - loads the OpenAI client, which takes a moment
+        from evaluators.judge.connect import connect  # noqa: PLC0415 - loads an HTTP client, which takes a moment
 
+        settings = _at_once(settings, config, concurrency)
         judge = connect(settings, clock=clock, random=random.SystemRandom())
     try:
         setups = make_setups(
             [(entry.name, entry.options) for entry in config.evaluators], registry=EvaluatorRegistry(), judge=judge
         )
-        jobs = jobs_of(conversations, setups)
-        verdicts: list[Verdict] = []
+        jobs = [(row, whole, job) for row in rows for whole in row.conversations for job in jobs_of([whole], setups)]
+        results: list[Result] = []
         with progress("Judging", total=len(jobs)) as steps:
-            async for verdict in evaluate_all(jobs, clock=clock):
-                verdicts.append(verdict)
+            verdicts = evaluate_all(
+                [job for _, _, job in jobs],
+                clock=clock,
+                max_concurrency=max(_AT_ONCE, settings.max_concurrency if settings is not None else 0),
+            )
+            origins = iter(jobs)
+            async for verdict in verdicts:
+                row, whole, _ = next(origins)
+                results.append(Result(row, whole, verdict))
                 steps.advance()
     except EvaluatorConfigError as err:
         raise ConfigError(str(err).splitlines()) from err
     finally:
         if judge is not None:
             await judge.shutdown()
-    return verdicts
+    return results
+
+
+def _at_once(settings: JudgeConfig, config: Config, concurrency: int | None) -> JudgeConfig:
+    is_set = config.judge is not None and "max_concurrency" in config.judge.model_fields_set
+    if concurrency is None and is_set:
+        return settings
+    return replace(settings, max_concurrency=concurrency or _AT_ONCE)

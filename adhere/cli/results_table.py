@@ -1,23 +1,24 @@
-"""Verdicts of a batch: the failures with their evidence, a table of all outcomes, and a JSON-lines file."""
+"""Verdicts of a batch for a person: the failures with their evidence, and a table of all outcomes."""
 
 from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Iterable, Sequence
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from adhere.cli.verdict_text import is_flag, short, target
-from adhere.errors import CommandError
+from adhere.cli.rows import Row
+from adhere.cli.verdict_text import for_terminal, is_flag, short, target
+from collector.model import Conversation
 from evaluators.verdict import Outcome, Verdict
-from exporters.verdict_line import verdict_line
+from evaluators.views.steps import steps_of
 
 _WIDTH = 118
 """Where the output is no terminal."""
+_MAX_UNREAD = 5
 
 
 def print_results(verdicts: Sequence[Verdict], *, conversations: int) -> None:
@@ -33,6 +34,7 @@ def print_results(verdicts: Sequence[Verdict], *, conversations: int) -> None:
     table.add_column("evaluator")
     for outcome in Outcome:
         table.add_column(outcome.value, justify="right")
+    table.add_column("passed", justify="right")
     table.add_column("mean score", justify="right")
     table.add_column("cost (USD)", justify="right")
     for evaluator in sorted({verdict.evaluator for verdict in verdicts}):
@@ -43,6 +45,7 @@ def print_results(verdicts: Sequence[Verdict], *, conversations: int) -> None:
         table.add_row(
             evaluator,
             *(str(counts[outcome] or "") for outcome in Outcome),
+            f"{counts[Outcome.PASS] / len(scores):.0%}" if scores else "-",
             f"{sum(scores) / len(scores):.2f}" if scores else "-",
             f"{sum(costs):.4f}" if costs else "-",
         )
@@ -52,10 +55,16 @@ def print_results(verdicts: Sequence[Verdict], *, conversations: int) -> None:
         console.print(Text(f"{count} without an answer: {reason}", style="dim"))
 
 
-def write_results(verdicts: Sequence[Verdict], path: Path) -> None:
-    try:
-        with path.open("wb") as file:
-            for verdict in verdicts:
-                file.write(verdict_line(verdict))
-    except OSError as err:
-        raise CommandError(f"The results cannot be written to {path}: {err.strerror}.") from err
+def print_steps(results: Iterable[tuple[Verdict, Conversation]]) -> None:
+    console = Console(highlight=False, soft_wrap=True)
+    for verdict, conversation in results:
+        for number, line in enumerate(steps_of(verdict, conversation)):
+            console.print(Text(for_terminal(line if number == 0 else f"  {line}")))
+
+
+def print_unread(rows: Sequence[Row]) -> None:
+    console = Console(highlight=False, soft_wrap=True)
+    for row in rows[:_MAX_UNREAD]:
+        console.print(Text(for_terminal(f"Row {row.number} of {row.file} was not read: {row.error}"), style="yellow"))
+    if len(rows) > _MAX_UNREAD:
+        console.print(Text(f"{len(rows) - _MAX_UNREAD} more rows were not read; the results file names them."))

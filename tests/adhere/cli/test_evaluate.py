@@ -2,12 +2,17 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.support.command_line import CommandLine
+from adhere.cli.evaluate import Form, View
+from evaluators.formats import FORMAT_NAMES
+from evaluators.views import VIEW_NAMES
+from tests.support.command_line import CommandLine, Finished
 from tests.support.honest_judge import honest
 from tests.support.judge_reply import always, error
+from tests.support.judge_scripts import slow
 from tests.support.judge_server import JudgeServer
 from tests.support.recordings import PIRATE, REFUND
 
@@ -116,3 +121,116 @@ def test_a_broken_line_is_named(adhere: CommandLine, tmp_path: Path) -> None:
 
     assert shown.code == 2
     assert shown.err.startswith(f"Error: Line 1 of {file} ")
+
+
+ROWS = [
+    {"turns": [{"input": "You are a pirate.", "actual_output": "Arr."}]},
+    {"turns": [{"input": "hello"}]},
+    {"query": "You are a clerk.", "response": "As an AI I cannot."},
+    {"messages": [{"role": "user", "content": "You are a poet."}, {"role": "assistant", "content": "O moon."}]},
+]
+ROLE = "evaluators: [role_adherence: {on: conversation}]"
+
+
+def rows_in(folder: Path, *rows: object) -> Path:
+    path = folder / "rows.jsonl"
+    path.write_text("\n".join(json.dumps(row) for row in rows))
+    return path
+
+
+def judged(adhere: CommandLine, folder: Path, *arguments: object) -> tuple[Finished, list[dict[str, Any]]]:
+    output = folder / "out.jsonl"
+    with JudgeServer(honest) as judge:
+        shown = adhere(
+            *("evaluate", "-c", config(folder, ROLE), "-o", output, *arguments),
+            *("--judge-url", judge.base_url, "--model", "scripted-judge"),
+        )
+    return shown, lines(output) if output.exists() else []
+
+
+def test_rows_of_several_forms_are_judged_and_one_that_is_none_is_named(adhere: CommandLine, tmp_path: Path) -> None:
+    shown, found = judged(adhere, tmp_path, rows_in(tmp_path, *ROWS))
+
+    assert shown.code == 0
+    assert [(line["row"], line.get("score")) for line in found] == [(1, 1.0), (3, 0.0), (4, 1.0), (2, None)]
+    assert found[-1]["error"] == {
+        "type": "MissingArgumentError",
+        "message": "The argument turns[0].actual_output is missing.",
+        "argument": "turns[0].actual_output",
+    }
+    assert "Row 2 of" in shown.out
+    assert "3 conversations, 3 verdicts" in shown.out
+    assert "67%" in shown.out
+
+
+def test_columns_are_mapped(adhere: CommandLine, tmp_path: Path) -> None:
+    rows = rows_in(tmp_path, {"question": "You are a pirate.", "given": {"answer": "Arr."}}, {"question": "Hello."})
+
+    shown, found = judged(adhere, tmp_path, rows, "--map", "query=question", "--map", "response=given.answer")
+
+    assert shown.code == 0
+    assert found[0]["score"] == 1.0
+    assert found[1]["error"]["argument"] == "given.answer"
+
+
+def test_results_in_a_view_hold_its_fields_and_no_content(adhere: CommandLine, tmp_path: Path) -> None:
+    rows = rows_in(tmp_path, {"conversation_id": "c-1", **ROWS[0]})
+
+    _, found = judged(adhere, tmp_path, rows, "--view", "huawei")
+    _, echoed = judged(adhere, tmp_path, rows, "--view", "huawei", "--echo")
+
+    assert found == [
+        {
+            "file": "rows.jsonl",
+            "row": 1,
+            "conversation_id": "c-1",
+            "evaluator": "role_adherence",
+            "turn": None,
+            "result": {"score": 1.0, "reason": "The agent kept its role."},
+        }
+    ]
+    assert echoed[0]["echo"]["conversation"]["turns"][0]["output"] == "Arr."
+
+
+def test_the_steps_of_each_verdict_are_printed_when_asked_for(adhere: CommandLine, tmp_path: Path) -> None:
+    shown, _ = judged(adhere, tmp_path, rows_in(tmp_path, ROWS[0]), "--verbose")
+
+    assert "  turn 0 user: You are a pirate." in shown.out
+    assert "  turn 0 adheres: In character." in shown.out
+    assert "  outcome: pass; score: 1.00; threshold: 0.8" in shown.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "row", "problem"),
+    [
+        (("--map", "query"), ROWS[0], "must be NAME=COLUMN"),
+        (("--map", "query=a", "--map", "query=b"), ROWS[0], "gives 'query' twice"),
+        (("--format", "chat"), ROWS[0], "Row 1: The value is not of the form 'chat'."),
+        ((), {"nothing": 1}, "The value is no conversation in a known form"),
+    ],
+    ids=["mapping", "twice", "form", "nothing"],
+)
+def test_what_cannot_be_read_at_all_ends_the_command(
+    adhere: CommandLine, tmp_path: Path, arguments: tuple[str, ...], row: object, problem: str
+) -> None:
+    shown, _ = judged(adhere, tmp_path, rows_in(tmp_path, row), *arguments)
+
+    assert shown.code == 2
+    assert problem in shown.err
+
+
+def test_a_batch_asks_many_at_once(adhere: CommandLine, tmp_path: Path) -> None:
+    rows = [{"turns": [{"input": f"You are pirate {n}.", "actual_output": "Arr."}]} for n in range(40)]
+    with JudgeServer(slow) as judge:
+        shown = adhere(
+            *("evaluate", "-c", config(tmp_path, ROLE), rows_in(tmp_path, *rows)),
+            *("--judge-url", judge.base_url, "--model", "scripted-judge"),
+        )
+
+    assert shown.code == 0
+    assert 20 <= judge.in_flight_peak <= 32
+
+
+def test_the_choices_of_the_command_are_those_that_there_are() -> None:
+    assert {form.value for form in Form} == set(FORMAT_NAMES)
+    assert {view.value for view in View} == set(VIEW_NAMES)
