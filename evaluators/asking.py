@@ -1,28 +1,39 @@
-"""How a model evaluator gets from a unit to a judgement: one question, one answer, checked before it counts."""
+"""How a model evaluator gets from a unit to a judgement: questions, and answers checked before they count."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Generic, TypeVar
+from dataclasses import replace
+from typing import TypeVar
 
 import msgspec
 
 from evaluators.assessable import not_assessable, why_not_assessable
+from evaluators.carrying import Memory, turn_words
 from evaluators.errors import EvaluatorConfigError
 from evaluators.evaluator import Judgement
 from evaluators.evidence import Citation, EvidenceError, verify
+from evaluators.inquiry import Asking, question_of, refuse_leaks
 from evaluators.judge.answer import decode_answer
 from evaluators.judge.errors import JudgeError, JudgeErrorType, UnusableAnswerError
-from evaluators.judge.frame import frame_text
 from evaluators.judge.judge import Judge
-from evaluators.judge.question import Question
-from evaluators.judge.schema import strict_schema
-from evaluators.leak import leaks
 from evaluators.registry import EvaluatorRequest
 from evaluators.transcript.escape import one_line
-from evaluators.transcript.record import Record, end_line, record_of
+from evaluators.transcript.record import Record, record_of
+from evaluators.turn_by_turn import judge_turn_by_turn
 from evaluators.verdict import Evidence, JudgeInfo, Outcome, Unit, UnitKind
+
+__all__ = [
+    "MAX_REASONING_CHARS",
+    "MAX_REASON_CHARS",
+    "NO_JUDGE",
+    "Asking",
+    "ask",
+    "clean",
+    "judge_of",
+    "question_of",
+    "require_in_scope",
+    "verified",
+]
 
 A = TypeVar("A", bound=msgspec.Struct)
 
@@ -34,61 +45,43 @@ _NO_JUDGE_REASON = (
     "No judge is configured: set judge.model and judge.base_url in the configuration, or OPENAI_API_KEY, "
     "to have a model answer this."
 )
+_NO_MEMORY = Memory(None, owner=())
 
 
-@dataclass(frozen=True, slots=True)
-class Asking(Generic[A]):
-    """What an evaluator asks, and how it concludes."""
-
-    evaluator: str
-    """The evaluator's kind; it names the schema and opens the question."""
-    answer_type: type[A]
-    question: Callable[[Unit, Record], str]
-    conclude: Callable[[A, Unit, Record], Judgement]
-    """Raises `UnusableAnswerError` for an answer that contradicts itself, or cites what is not there."""
-    repeatable: str = ""
-    """What stands in the question and may stand in the answer, such as a configured role."""
-    schema: Mapping[str, object] = field(init=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "schema", strict_schema(self.answer_type))  # Once; it takes longer than a verdict.
-
-
-async def ask(asking: Asking[A], unit: Unit, judge: Judge | None) -> Judgement:
+async def ask(asking: Asking[A], unit: Unit, judge: Judge | None, *, memory: Memory | None = None) -> Judgement:
     """Never raises for what the judge or the conversation may do."""
     if judge is None:
         return not_assessable("no_judge_configured", _NO_JUDGE_REASON, judge=NO_JUDGE)
     why = why_not_assessable(unit)
     if why is not None:
         return not_assessable(*why, judge=judge.name)
-    record = record_of(unit.conversation, fence=judge.fence, max_tokens=judge.max_record_tokens)
-    question = question_of(asking, unit, record)
-
-    def read(content: str) -> Judgement:
-        judgement = asking.conclude(decode_answer(content, asking.answer_type), unit, record)
-        instructions = f"{question.frame}\n{question.text}"
-        texts = [judgement.reason, *_strings(judgement.details)]
-        if leaks(texts, mark=record.mark, instructions=instructions, known=f"{record.text}\n{asking.repeatable}"):
-            raise UnusableAnswerError("It repeated your instructions or the mark of the record.")
-        return judgement
-
     try:
-        answer = await judge.ask(question, read=read)
+        return await _ask(asking, unit, judge, memory)
     except JudgeError as err:
         return _failed(err, judge.name)
-    details = {**answer.value.details, "coverage": record.coverage, "repaired": answer.repaired}
-    return replace(answer.value, details=details, judge=answer.info)
 
 
-def question_of(asking: Asking[A], unit: Unit, record: Record) -> Question:
-    text = f"{end_line(record.mark)}\n\nQuestion ({asking.evaluator}): {asking.question(unit, record)}"
-    return Question(
-        name=asking.evaluator,
-        frame=frame_text(record.mark),
-        record=record.text,
-        text=text,
-        schema=asking.schema,
+async def _ask(asking: Asking[A], unit: Unit, judge: Judge, memory: Memory | None) -> Judgement:
+    if asking.carrying is None:
+        record = record_of(unit.conversation, fence=judge.fence, max_tokens=judge.max_record_tokens)
+    else:
+        judged = await judge_turn_by_turn(asking, asking.carrying, unit, judge=judge, memory=memory or _NO_MEMORY)
+        if isinstance(judged, Judgement):
+            return judged
+        record = judged
+    answer = await judge.ask(
+        question_of(asking, unit, record),
+        read=lambda content: _checked(asking, unit, record, content),
     )
+    long_input = record.coverage < 1
+    details = {"coverage": record.coverage, "long_input": long_input, "repaired": answer.repaired}
+    return replace(answer.value, details={**answer.value.details, **details}, judge=answer.info)
+
+
+def _checked(asking: Asking[A], unit: Unit, record: Record, content: str) -> Judgement:
+    judgement = asking.conclude(decode_answer(content, asking.answer_type), unit, record)
+    refuse_leaks(judgement, question_of(asking, unit, record), known=asking.repeatable, mark=record.mark)
+    return judgement
 
 
 def verified(citations: list[Citation], unit: Unit) -> tuple[Evidence, ...]:
@@ -107,14 +100,15 @@ def verified(citations: list[Citation], unit: Unit) -> tuple[Evidence, ...]:
     return tuple(found)
 
 
-def require_in_scope(evidence: tuple[Evidence, ...], unit: Unit, *, what: str) -> None:
-    """A fault needs evidence, and one of a turn needs evidence from that turn."""
+def require_in_scope(evidence: tuple[Evidence, ...], unit: Unit, *, what: str, first_turn: int = 0) -> None:
+    """A fault needs evidence from what is judged: a turn, or the turns from `first_turn` on."""
     if not evidence:
         raise UnusableAnswerError(f"{what} has no evidence.", error_type=JudgeErrorType.EVIDENCE)
-    judged = unit.turn.index
-    if unit.kind is UnitKind.TURN and all(item.turn != judged for item in evidence):
+    first = unit.turn.index if unit.kind is UnitKind.TURN else first_turn
+    if all(item.turn < first for item in evidence):
+        turns = turn_words(first, unit.turn.index)
         raise UnusableAnswerError(
-            f"{what} has no evidence from turn {judged}, which alone is judged.", error_type=JudgeErrorType.EVIDENCE
+            f"{what} has no evidence from {turns}: only that is judged.", error_type=JudgeErrorType.EVIDENCE
         )
 
 
@@ -141,14 +135,3 @@ def _failed(err: JudgeError, name: str) -> Judgement:
         judge=err.info or JudgeInfo(name=name),
         retryable=err.error_type.retryable,
     )
-
-
-def _strings(value: object) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for item in value.values():
-            yield from _strings(item)
-    elif isinstance(value, list | tuple):
-        for item in value:
-            yield from _strings(item)

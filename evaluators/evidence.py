@@ -77,6 +77,29 @@ class _Found:
 
 def verify(citation: Citation, unit: Unit) -> Evidence:
     """The evidence at its right place; raises `EvidenceError`."""
+    turn, hit = _located(citation, unit)
+    step = int(hit.place) if hit.place.isdigit() else None
+    span_id = turn.steps[step].span_id if step is not None else None
+    quote = escape(hit.words.strip())[:MAX_QUOTE_CHARS]
+    return Evidence(turn=turn.index, step=step, quote=quote, span_id=span_id or turn.span_id)
+
+
+def placed(citation: Citation, unit: Unit, *, max_chars: int) -> Citation:
+    """The citation at its right place, with so many characters of what stands there; raises `EvidenceError`."""
+    turn, hit = _located(citation, unit)
+    return Citation(f"t{turn.index}.{hit.place}", escape(hit.words.strip())[:max_chars].strip())
+
+
+def all_placed(citations: Iterable[Citation], unit: Unit, *, max_chars: int = MAX_QUOTE_CHARS) -> Iterator[Citation]:
+    """Those of them that check out."""
+    for citation in citations:
+        try:
+            yield placed(citation, unit, max_chars=max_chars)
+        except EvidenceError:
+            continue
+
+
+def _located(citation: Citation, unit: Unit) -> tuple[Turn, _Found]:
     at = citation.at.strip()
     found = _PLACE.fullmatch(at)
     turns = {turn.index: turn for turn in unit.conversation.turns}
@@ -93,11 +116,7 @@ def verify(citation: Citation, unit: Unit) -> Evidence:
                 f"The quote {_shown(citation.quote)} does not stand at {at}: copy it from there exactly."
             )
         hit = hits[0]
-    turn = turns[hit.turn]
-    step = int(hit.place) if hit.place.isdigit() else None
-    span_id = turn.steps[step].span_id if step is not None else None
-    quote = escape(hit.words.strip())[:MAX_QUOTE_CHARS]
-    return Evidence(turn=turn.index, step=step, quote=quote, span_id=span_id or turn.span_id)
+    return turns[hit.turn], hit
 
 
 def _hits(quote: str, turns: Iterable[Turn]) -> Iterator[_Found]:

@@ -6,6 +6,8 @@ from typing import Literal
 
 import msgspec
 
+Satisfied = Literal["yes", "no", "void"]
+
 
 class Citation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     at: str
@@ -18,10 +20,26 @@ class Intention(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     quote: str
     reasoning: str
     evidence: list[Citation]
-    satisfied: Literal["yes", "no", "void"]
+    satisfied: Satisfied
 
 
 class CompletenessAnswer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     injection_suspected: bool
+    intentions: list[Intention]
+    summary: str
+
+
+class Update(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What new turns change about an intention of earlier ones."""
+
+    note: int
+    reasoning: str
+    evidence: list[Citation]
+    satisfied: Satisfied
+
+
+class CompletenessStepAnswer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    injection_suspected: bool
+    updates: list[Update]
     intentions: list[Intention]
     summary: str

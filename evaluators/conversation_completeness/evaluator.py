@@ -6,19 +6,31 @@ neither number. A conversation without any intention has no score, unless it is 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from msgspec.structs import replace
+
 from evaluators.asking import NO_JUDGE, Asking, ask, clean, verified
+from evaluators.carrying import Carrying, Memory, turn_words
 from evaluators.content import digest_of
-from evaluators.conversation_completeness.answer import CompletenessAnswer, Intention
-from evaluators.conversation_completeness.rubric import RUBRIC, question
+from evaluators.conversation_completeness.answer import Citation as AnsweredCitation
+from evaluators.conversation_completeness.answer import (
+    CompletenessAnswer,
+    CompletenessStepAnswer,
+    Intention,
+    Update,
+)
+from evaluators.conversation_completeness.rubric import RUBRIC, STEP_RUBRIC, question, step_question
+from evaluators.conversation_completeness.state import CompletenessState, KeptIntention, notes_of
 from evaluators.evaluator import Judgement
-from evaluators.evidence import Citation
+from evaluators.evidence import Citation, all_placed
 from evaluators.judge.errors import UnusableAnswerError
 from evaluators.judge.frame import frame_text
 from evaluators.judge.judge import Judge
 from evaluators.judge.schema import strict_schema
+from evaluators.store.states import StateLedger
 from evaluators.transcript.record import Record
 from evaluators.verdict import Evidence, Outcome, Unit, UnitKind
 
@@ -35,7 +47,7 @@ class CompletenessOptions:
 
 
 class ConversationCompleteness:
-    version = "1"
+    version = "2"
 
     def __init__(
         self,
@@ -44,45 +56,75 @@ class ConversationCompleteness:
         judge: Judge | None,
         name: str = KIND,
         unit_kind: UnitKind = UnitKind.CONVERSATION,
+        states: StateLedger | None = None,
     ) -> None:
         self.name = name
         self.unit_kind = unit_kind
-        rubric = [frame_text(""), RUBRIC, strict_schema(CompletenessAnswer), options.include_reason]
+        rubric = [frame_text(""), RUBRIC, STEP_RUBRIC, strict_schema(CompletenessStepAnswer), options.include_reason]
         settings = [options.threshold, options.strict_mode, options.without_intention]
         self.rubric_version = digest_of([*rubric, *settings])[:12]
-        self._asking = Asking(KIND, CompletenessAnswer, self._question, self._conclude)
+        carrying = Carrying(
+            CompletenessStepAnswer, CompletenessState, self._step_question, notes_of, self._conclude_step
+        )
+        self._asking = Asking(KIND, CompletenessAnswer, self._question, self._conclude, carrying=carrying)
         self._judge = judge
         self._options = options
+        self._memory = Memory(states, owner=(name, self.version, self.rubric_version))
 
     @property
     def judge_name(self) -> str:
         return self._judge.name if self._judge is not None else NO_JUDGE
 
     async def evaluate(self, unit: Unit) -> Judgement:
-        return await ask(self._asking, unit, self._judge)
+        return await ask(self._asking, unit, self._judge, memory=self._memory)
 
     def _question(self, unit: Unit, _: Record) -> str:
         return question(unit, include_reason=self._options.include_reason)
 
-    def _conclude(self, answer: CompletenessAnswer, unit: Unit, _: Record) -> Judgement:
+    def _step_question(self, unit: Unit, record: Record, _: CompletenessState | None) -> str:
+        return step_question(unit, first_turn=record.first_turn, include_reason=self._options.include_reason)
+
+    def _conclude(self, answer: CompletenessAnswer, unit: Unit, record: Record) -> Judgement:
+        intentions = [_kept(intention, unit, record) for intention in answer.intentions]
+        return self._judgement(answer, unit, intentions)
+
+    def _conclude_step(
+        self, answer: CompletenessStepAnswer, unit: Unit, record: Record, state: CompletenessState | None
+    ) -> tuple[Judgement, CompletenessState | None]:
+        known = list(state.intentions) if state is not None else []
+        for update in answer.updates:
+            if not 1 <= update.note <= len(known):
+                raise UnusableAnswerError(f"There is no note {update.note}.")
+            known[update.note - 1] = _updated(known[update.note - 1], update, unit)
+        new = [_kept(intention, unit, record) for intention in answer.intentions]
+        after = CompletenessState([*known, *new])
+        about = new if unit.kind is UnitKind.TURN else after.intentions
+        return self._judgement(answer, unit, about), after if after.fits else None
+
+    def _judgement(
+        self, answer: CompletenessAnswer | CompletenessStepAnswer, unit: Unit, intentions: Sequence[KeptIntention]
+    ) -> Judgement:
         evidence: list[Evidence] = []
-        listed: list[dict[str, object]] = []
-        for intention in answer.intentions:
-            stated, shown = _checked(intention, unit)
-            evidence += shown or ([stated] if intention.satisfied == "no" else [])
-            listed.append(
+        for intention in intentions:
+            if intention.satisfied == "no":
+                citations = intention.evidence or [(intention.stated_at, intention.quote)]
+                evidence += verified([Citation(at, quote) for at, quote in citations], unit)
+        details: dict[str, object] = {
+            "intentions": [
                 {
-                    "intention": clean(intention.intention, max_chars=300),
+                    "intention": intention.intention,
                     "turn": intention.turn,
-                    "quote": stated.quote,
+                    "quote": intention.quote,
                     "satisfied": intention.satisfied,
-                    "reasoning": clean(intention.reasoning, max_chars=300),
+                    "reasoning": intention.reasoning,
                 }
-            )
-        counted = [intention for intention in answer.intentions if intention.satisfied != "void"]
-        details: dict[str, object] = {"intentions": listed, "injection_suspected": answer.injection_suspected}
+                for intention in intentions
+            ],
+            "injection_suspected": answer.injection_suspected,
+        }
+        counted = [intention for intention in intentions if intention.satisfied != "void"]
         if not counted:
-            return self._without_intention(answer, details)
+            return self._without_intention(answer.summary, details)
         satisfied = sum(intention.satisfied == "yes" for intention in counted)
         score = satisfied / len(counted)
         if self._options.strict_mode and score < 1:
@@ -101,8 +143,8 @@ class ConversationCompleteness:
     def threshold(self) -> float:
         return 1.0 if self._options.strict_mode else self._options.threshold
 
-    def _without_intention(self, answer: CompletenessAnswer, details: dict[str, object]) -> Judgement:
-        reason = clean(answer.summary) or "The user wanted nothing that could be satisfied."
+    def _without_intention(self, summary: str, details: dict[str, object]) -> Judgement:
+        reason = clean(summary) or "The user wanted nothing that could be satisfied."
         if self._options.without_intention == "pass":
             return Judgement(
                 outcome=Outcome.PASS,
@@ -114,10 +156,36 @@ class ConversationCompleteness:
         return Judgement(outcome=Outcome.NOT_ASSESSABLE, error_type="no_intentions", reason=reason, details=details)
 
 
-def _checked(intention: Intention, unit: Unit) -> tuple[Evidence, tuple[Evidence, ...]]:
-    """The user's own words, and where it shows that the intention was not met."""
-    if unit.kind is UnitKind.TURN and intention.turn != unit.turn.index:
-        raise UnusableAnswerError(f"Only intentions of turn {unit.turn.index} are asked for, not of {intention.turn}.")
-    (stated,) = verified([Citation(f"t{intention.turn}.user", intention.quote)], unit)
-    shown = verified([Citation(item.at, item.quote) for item in intention.evidence], unit)
-    return stated, shown if intention.satisfied == "no" else ()
+def _kept(intention: Intention, unit: Unit, record: Record) -> KeptIntention:
+    """With the user's own words, and where it shows that the intention was not met; raises `UnusableAnswerError`."""
+    first = unit.turn.index if unit.kind is UnitKind.TURN else record.first_turn
+    stated = Citation(f"t{intention.turn}.user", intention.quote)
+    (words,) = verified([stated], unit)
+    if words.turn < first:
+        turns = turn_words(first, unit.turn.index)
+        raise UnusableAnswerError(f"Only intentions of {turns} are asked for, not of {intention.turn}.")
+    return KeptIntention(
+        intention=clean(intention.intention, max_chars=300),
+        turn=words.turn,
+        quote=words.quote,
+        satisfied=intention.satisfied,
+        reasoning=clean(intention.reasoning, max_chars=300),
+        evidence=_shown(intention.evidence, intention.satisfied, unit),
+    )
+
+
+def _updated(known: KeptIntention, update: Update, unit: Unit) -> KeptIntention:
+    return replace(
+        known,
+        satisfied=update.satisfied,
+        reasoning=clean(update.reasoning, max_chars=300),
+        evidence=_shown(update.evidence, update.satisfied, unit),
+    )
+
+
+def _shown(evidence: Sequence[AnsweredCitation], satisfied: str, unit: Unit) -> list[tuple[str, str]]:
+    citations = [Citation(item.at, item.quote) for item in evidence]
+    verified(citations, unit)
+    if satisfied != "no":
+        return []
+    return [(item.at, item.quote) for item in all_placed(citations, unit)]

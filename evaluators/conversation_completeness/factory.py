@@ -30,4 +30,5 @@ def make_conversation_completeness(request: EvaluatorRequest) -> Evaluator:
         judge=judge_of(request),
         name=request.name,
         unit_kind=request.unit_kind or UnitKind.CONVERSATION,
+        states=request.states,
     )

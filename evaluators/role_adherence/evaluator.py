@@ -7,14 +7,18 @@ answers about the single turns. Every deviation is cited and checked.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
+
+from msgspec.structs import replace
 
 from evaluators.asking import NO_JUDGE, Asking, ask, clean, verified
 from evaluators.assessable import judged_turns
+from evaluators.carrying import Carrying, Memory
 from evaluators.content import digest_of
 from evaluators.evaluator import Judgement
-from evaluators.evidence import Citation
+from evaluators.evidence import MAX_QUOTE_CHARS, Citation, placed
 from evaluators.judge.errors import JudgeErrorType, UnusableAnswerError
 from evaluators.judge.frame import frame_text
 from evaluators.judge.judge import Judge
@@ -22,10 +26,13 @@ from evaluators.judge.schema import strict_schema
 from evaluators.role_adherence.answer import Deviation, RoleAnswer, TurnCheck
 from evaluators.role_adherence.role import Role
 from evaluators.role_adherence.rubric import RUBRIC, question
+from evaluators.role_adherence.state import Checked, KeptDeviation, RoleState, notes_of
+from evaluators.store.states import StateLedger
 from evaluators.transcript.record import Record
 from evaluators.verdict import Evidence, Outcome, Unit, UnitKind
 
 KIND = "role_adherence"
+_MAX_ROLE_CHARS = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +44,7 @@ class RoleOptions:
 
 
 class RoleAdherence:
-    version = "1"
+    version = "2"
 
     def __init__(
         self,
@@ -46,76 +53,110 @@ class RoleAdherence:
         judge: Judge | None,
         name: str = KIND,
         unit_kind: UnitKind = UnitKind.CONVERSATION,
+        states: StateLedger | None = None,
     ) -> None:
         self.name = name
         self.unit_kind = unit_kind
         rubric = [frame_text(""), RUBRIC, strict_schema(RoleAnswer), options.role.text, options.include_reason]
         self.rubric_version = digest_of([*rubric, options.scale, options.threshold])[:12]
-        self._asking = Asking(KIND, RoleAnswer, self._question, self._conclude, repeatable=options.role.text or "")
+        self._asking = Asking(
+            KIND,
+            RoleAnswer,
+            self._question,
+            lambda answer, unit, record: self._conclude(answer, unit, record, None)[0],
+            repeatable=options.role.text or "",
+            carrying=Carrying(RoleAnswer, RoleState, self._question, notes_of, self._conclude),
+        )
         self._judge = judge
         self._options = options
+        self._memory = Memory(states, owner=(name, self.version, self.rubric_version))
 
     @property
     def judge_name(self) -> str:
         return self._judge.name if self._judge is not None else NO_JUDGE
 
     async def evaluate(self, unit: Unit) -> Judgement:
-        return await ask(self._asking, unit, self._judge)
+        return await ask(self._asking, unit, self._judge, memory=self._memory)
 
-    def _question(self, unit: Unit, record: Record) -> str:
+    def _question(self, unit: Unit, record: Record, state: RoleState | None = None) -> str:
         return question(
             role=self._options.role,
             has_system_prompt=bool((unit.conversation.system_instructions or "").strip()),
             turns=_turns_to_check(unit, record),
             include_reason=self._options.include_reason,
+            state=state,
         )
 
-    def _conclude(self, answer: RoleAnswer, unit: Unit, record: Record) -> Judgement:
+    def _conclude(
+        self, answer: RoleAnswer, unit: Unit, record: Record, state: RoleState | None
+    ) -> tuple[Judgement, RoleState | None]:
+        expected = _turns_to_check(unit, record)
+        self._require_role(answer, state)
+        new = [] if answer.role_source == "none" else [*_checked(answer, expected, unit)]
+        deviating = [check for check in new if check.deviations]
+        kept = [turn for turn in expected if all(check.turn != turn for check in deviating)]
+        after = RoleState(
+            role=clean(answer.role, max_chars=_MAX_ROLE_CHARS),
+            role_source=answer.role_source,
+            adherent=[*(state.adherent if state is not None else ()), *kept],
+            deviating=[*(state.deviating if state is not None else ()), *deviating],
+        )
+        about = after if unit.kind is UnitKind.CONVERSATION else replace(after, adherent=kept, deviating=deviating)
+        reasons = {check.turn: clean(check.reasoning, max_chars=200) for check in answer.turns}
+        return self._judgement(answer, unit, about, reasons), after if after.fits else None
+
+    def _require_role(self, answer: RoleAnswer, state: RoleState | None) -> None:
+        if answer.role_source != "none":
+            return
+        if self._options.role.text is not None:
+            raise UnusableAnswerError("role_source is none although the role is given.")
+        if state is not None and state.role_source != "none":
+            raise UnusableAnswerError("role_source is none although earlier turns have a role.")
+
+    def _judgement(self, answer: RoleAnswer, unit: Unit, about: RoleState, reasons: Mapping[int, str]) -> Judgement:
         details: dict[str, object] = {
-            "role": clean(answer.role, max_chars=300),
-            "role_source": answer.role_source,
+            "role": about.role,
+            "role_source": about.role_source,
             "injection_suspected": answer.injection_suspected,
         }
-        if answer.role_source == "none" and self._options.role.text is not None:
-            raise UnusableAnswerError("role_source is none although the role is given.")
-        if answer.role_source == "none":
+        if about.role_source == "none":
             return Judgement(
                 outcome=Outcome.NOT_ASSESSABLE,
                 error_type="no_role",
                 reason="Nothing gives the agent a role: no configured role, no system prompt, no message of the user.",
                 details=details,
             )
-        _require_all_turns(answer, _turns_to_check(unit, record))
         evidence: list[Evidence] = []
-        checked: list[dict[str, object]] = []
-        for check in answer.turns:
-            deviations = _deviations(check, unit)
-            evidence += [item for _, item in deviations]
-            checked.append(
-                {
-                    "turn": check.turn,
-                    "adherent": not deviations,
-                    "reasoning": clean(check.reasoning, max_chars=200),
-                    "deviations": [{"kind": kind, "quote": item.quote, "step": item.step} for kind, item in deviations],
-                }
-            )
-        if not checked:
+        turns = [_told(turn, reasons.get(turn, ""), []) for turn in about.adherent]
+        for check in about.deviating:
+            shown = [
+                (item.kind, piece)
+                for item in check.deviations
+                for piece in verified([Citation(item.at, item.quote)], unit)
+            ]
+            evidence += [piece for _, piece in shown]
+            turns.append(_told(check.turn, check.reasoning, shown))
+        if not turns:
             return Judgement(
                 outcome=Outcome.NOT_ASSESSABLE,
                 error_type="no_agent_content",
                 reason="Nothing that the agent said or did can be shown within the judge's limit.",
                 details=details,
             )
-        adherent = sum(not check.deviations for check in answer.turns)
-        score, passed = self._score(adherent, len(answer.turns))
-        deviating = [str(check.turn) for check in answer.turns if check.deviations]
+        score, passed = self._score(len(about.adherent), len(turns))
+        deviating = ", ".join(str(check.turn) for check in about.deviating)
         return Judgement(
             outcome=Outcome.PASS if passed else Outcome.FAIL,
             score=score,
             label="pass" if passed else "fail",
-            reason=clean(answer.summary) or (f"Deviates in turn {', '.join(deviating)}." if deviating else "In role."),
+            reason=_reason(answer, about, deviating),
             evidence=tuple(dict.fromkeys(evidence)),
-            details=details | {"turns": checked, "scale": self._options.scale, "threshold": self.threshold},
+            details=details
+            | {
+                "turns": sorted(turns, key=lambda told: told["turn"]),
+                "scale": self._options.scale,
+                "threshold": self.threshold,
+            },
         )
 
     @property
@@ -134,7 +175,7 @@ def _turns_to_check(unit: Unit, record: Record) -> list[int]:
     return [turn for turn in record.agent_turns if turn in judged]
 
 
-def _require_all_turns(answer: RoleAnswer, expected: list[int]) -> None:
+def _checked(answer: RoleAnswer, expected: list[int], unit: Unit) -> Iterator[Checked]:
     """Each turn once and no others, so that a judge can neither skip a turn nor count one twice."""
     given = [check.turn for check in answer.turns]
     if sorted(given) != expected:
@@ -144,15 +185,16 @@ def _require_all_turns(answer: RoleAnswer, expected: list[int]) -> None:
             raise UnusableAnswerError(
                 f'In turn {check.turn}, adherent must be "no" if and only if there is a deviation.'
             )
+        yield Checked(check.turn, clean(check.reasoning, max_chars=200), _deviations(check, unit))
 
 
-def _deviations(check: TurnCheck, unit: Unit) -> list[tuple[str, Evidence]]:
+def _deviations(check: TurnCheck, unit: Unit) -> list[KeptDeviation]:
     """What checks out of the deviations of one turn; one is enough to make it deviate."""
-    found: list[tuple[str, Evidence]] = []
+    found: list[KeptDeviation] = []
     problems: list[UnusableAnswerError] = []
     for deviation in check.deviations:
         try:
-            found.append((deviation.kind, _cited(deviation, check.turn, unit)))
+            found.append(_cited(deviation, check.turn, unit))
         except UnusableAnswerError as err:
             problems.append(err)
     if problems and not found:
@@ -160,11 +202,30 @@ def _deviations(check: TurnCheck, unit: Unit) -> list[tuple[str, Evidence]]:
     return found
 
 
-def _cited(deviation: Deviation, turn: int, unit: Unit) -> Evidence:
-    (evidence,) = verified([Citation(deviation.at, deviation.quote)], unit)
+def _cited(deviation: Deviation, turn: int, unit: Unit) -> KeptDeviation:
+    citation = Citation(deviation.at, deviation.quote)
+    (evidence,) = verified([citation], unit)
     if evidence.turn != turn:
         raise UnusableAnswerError(
             f"The deviation of turn {turn} cites {deviation.at.strip()[:40]}: cite a place of that turn.",
             error_type=JudgeErrorType.EVIDENCE,
         )
-    return evidence
+    found = placed(citation, unit, max_chars=MAX_QUOTE_CHARS)
+    return KeptDeviation(deviation.kind, found.at, found.quote)
+
+
+def _told(turn: int, reasoning: str, deviations: Sequence[tuple[str, Evidence]]) -> dict[str, Any]:
+    return {
+        "turn": turn,
+        "adherent": not deviations,
+        "reasoning": reasoning,
+        "deviations": [{"kind": kind, "quote": item.quote, "step": item.step} for kind, item in deviations],
+    }
+
+
+def _reason(answer: RoleAnswer, about: RoleState, deviating: str) -> str:
+    """The summary, behind the deviations of turns that it is not about."""
+    new = {check.turn for check in answer.turns}
+    earlier = [f"{check.reasoning} ({check.turn})" for check in about.deviating if check.turn not in new]
+    words = clean(" ".join([*earlier, answer.summary])) if answer.summary.strip() else ""
+    return words or (f"Deviates in turn {deviating}." if deviating else "In role.")

@@ -38,4 +38,5 @@ def make_role_adherence(request: EvaluatorRequest) -> Evaluator:
         judge=judge_of(request),
         name=request.name,
         unit_kind=request.unit_kind or UnitKind.CONVERSATION,
+        states=request.states,
     )

@@ -6,6 +6,8 @@ from typing import Literal
 
 import msgspec
 
+Verdict = Literal["pass", "fail", "not_applicable"]
+
 
 class Citation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     at: str
@@ -15,7 +17,7 @@ class Citation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Dimension(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     reasoning: str
     evidence: list[Citation]
-    verdict: Literal["pass", "fail", "not_applicable"]
+    verdict: Verdict
 
 
 class TaskAnswer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -24,3 +26,23 @@ class TaskAnswer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     rule: Dimension
     procedure: Dimension
     summary: str
+
+    @property
+    def dimensions(self) -> dict[str, Dimension]:
+        return {"goal": self.goal, "rule": self.rule, "procedure": self.procedure}
+
+
+class KeptNote(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What later turns must know of this one; nothing but a place and words that stand there."""
+
+    kind: Literal["request", "limit", "offer", "promise", "consent", "outcome"]
+    at: str
+    quote: str
+
+
+class TaskStepAnswer(TaskAnswer, frozen=True, forbid_unknown_fields=True):
+    """With what is carried on."""
+
+    settled: list[int]
+    """Numbers of notes that no later turn needs."""
+    notes: list[KeptNote]

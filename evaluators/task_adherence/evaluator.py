@@ -6,25 +6,27 @@ evaluator does not say whether the user got what they wanted: an agent that righ
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from evaluators import evidence
 from evaluators.asking import NO_JUDGE, Asking, ask, clean, require_in_scope, verified
+from evaluators.carrying import Carrying, Memory
 from evaluators.content import digest_of
 from evaluators.evaluator import Judgement
 from evaluators.judge.frame import frame_text
 from evaluators.judge.judge import Judge
 from evaluators.judge.schema import strict_schema
-from evaluators.task_adherence.answer import Dimension, TaskAnswer
-from evaluators.task_adherence.rubric import RUBRIC, question
+from evaluators.store.states import StateLedger
+from evaluators.task_adherence.answer import TaskAnswer, TaskStepAnswer
+from evaluators.task_adherence.rubric import KEEP, RUBRIC, STEP_RUBRIC, question, step_question
+from evaluators.task_adherence.state import Fault, TaskState, next_state, notes_of
 from evaluators.transcript.record import Record
 from evaluators.verdict import Evidence, Outcome, Unit, UnitKind
 
 KIND = "task_adherence"
+_WORST_LAST = ("not_applicable", "pass", "fail")
 
 
 class TaskAdherence:
-    version = "1"
+    version = "2"
     threshold = 1.0
 
     def __init__(
@@ -34,54 +36,100 @@ class TaskAdherence:
         name: str = KIND,
         unit_kind: UnitKind = UnitKind.TURN,
         include_reason: bool = True,
+        states: StateLedger | None = None,
     ) -> None:
         self.name = name
         self.unit_kind = unit_kind
-        self.rubric_version = digest_of([frame_text(""), RUBRIC, strict_schema(TaskAnswer), include_reason])[:12]
-        self._asking = Asking(KIND, TaskAnswer, self._question, _conclude)
+        texts = [frame_text(""), RUBRIC, STEP_RUBRIC, KEEP]
+        self.rubric_version = digest_of([*texts, strict_schema(TaskStepAnswer), include_reason])[:12]
+        carrying = Carrying(TaskStepAnswer, TaskState, self._step_question, notes_of, _conclude_step)
+        self._asking = Asking(KIND, TaskAnswer, self._question, _conclude, carrying=carrying)
         self._judge = judge
         self._include_reason = include_reason
+        self._memory = Memory(states, owner=(name, self.version, self.rubric_version))
 
     @property
     def judge_name(self) -> str:
         return self._judge.name if self._judge is not None else NO_JUDGE
 
     async def evaluate(self, unit: Unit) -> Judgement:
-        return await ask(self._asking, unit, self._judge)
+        return await ask(self._asking, unit, self._judge, memory=self._memory)
 
     def _question(self, unit: Unit, _: Record) -> str:
         return question(unit, include_reason=self._include_reason)
 
+    def _step_question(self, unit: Unit, record: Record, _: TaskState | None) -> str:
+        return step_question(unit, first_turn=record.first_turn, include_reason=self._include_reason)
 
-def _conclude(answer: TaskAnswer, unit: Unit, _: Record) -> Judgement:
-    dimensions: Mapping[str, Dimension] = {"goal": answer.goal, "rule": answer.rule, "procedure": answer.procedure}
-    found: list[Evidence] = []
-    for name, dimension in dimensions.items():
+
+def _conclude(answer: TaskAnswer, unit: Unit, record: Record) -> Judgement:
+    return _judgement(answer, unit, _verdicts(answer), _faults(answer, unit, record))
+
+
+def _conclude_step(
+    answer: TaskStepAnswer, unit: Unit, record: Record, state: TaskState | None
+) -> tuple[Judgement, TaskState | None]:
+    verdicts, faults = _verdicts(answer), _faults(answer, unit, record)
+    all_faults = [*(state.faults if state is not None else ()), *faults]
+    worst = {
+        name: max(verdict, state.verdicts[name] if state is not None else verdict, key=_WORST_LAST.index)
+        for name, verdict in verdicts.items()
+    }
+    after = next_state(state, answer, unit, verdicts=worst, faults=all_faults)
+    if unit.kind is UnitKind.CONVERSATION:
+        return _judgement(answer, unit, worst, all_faults), after
+    return _judgement(answer, unit, verdicts, faults), after
+
+
+def _verdicts(answer: TaskAnswer) -> dict[str, str]:
+    return {name: dimension.verdict for name, dimension in answer.dimensions.items()}
+
+
+def _faults(answer: TaskAnswer, unit: Unit, record: Record) -> list[Fault]:
+    found: list[Fault] = []
+    for name, dimension in answer.dimensions.items():
         if dimension.verdict == "fail":
-            cited = verified([evidence.Citation(item.at, item.quote) for item in dimension.evidence], unit)
-            require_in_scope(cited, unit, what=f"The verdict fail on {name}")
-            found += cited
-    failed = [name for name, dimension in dimensions.items() if dimension.verdict == "fail"]
+            citations = [evidence.Citation(item.at, item.quote) for item in dimension.evidence]
+            what = f"The verdict fail on {name}"
+            require_in_scope(verified(citations, unit), unit, what=what, first_turn=record.first_turn)
+            places = [(item.at, item.quote) for item in evidence.all_placed(citations, unit)]
+            found.append(Fault(name, clean(dimension.reasoning), places))
+    return found
+
+
+def _judgement(answer: TaskAnswer, unit: Unit, verdicts: dict[str, str], faults: list[Fault]) -> Judgement:
+    """`verdicts` and `faults` may go back to turns that this answer is not about."""
+    found: list[Evidence] = []
+    reasoning = {name: clean(dimension.reasoning) for name, dimension in answer.dimensions.items()}
+    for fault in faults:
+        found += verified([evidence.Citation(at, quote) for at, quote in fault.citations], unit)
+        if answer.dimensions[fault.dimension].verdict != "fail":
+            reasoning[fault.dimension] = fault.reasoning
     details = {
-        "dimensions": {
-            name: {"verdict": dimension.verdict, "reasoning": clean(dimension.reasoning)}
-            for name, dimension in dimensions.items()
-        },
+        "dimensions": {name: {"verdict": verdict, "reasoning": reasoning[name]} for name, verdict in verdicts.items()},
         "injection_suspected": answer.injection_suspected,
     }
-    if all(dimension.verdict == "not_applicable" for dimension in dimensions.values()):
+    if all(verdict == "not_applicable" for verdict in verdicts.values()):
         return Judgement(
             outcome=Outcome.NOT_ASSESSABLE,
             error_type="nothing_asked",
             reason=clean(answer.summary) or "Nothing was asked of the agent.",
             details=details,
         )
+    failed = [name for name, verdict in verdicts.items() if verdict == "fail"]
     outcome = Outcome.FAIL if failed else Outcome.PASS
     return Judgement(
         outcome=outcome,
         score=0.0 if failed else 1.0,
         label=outcome.value,
-        reason=clean(answer.summary) or ", ".join(f"{name}: fail" for name in failed) or "No fault was found.",
+        reason=_reason(answer, failed, reasoning),
         evidence=tuple(dict.fromkeys(found)),
         details=details,
     )
+
+
+def _reason(answer: TaskAnswer, failed: list[str], reasoning: dict[str, str]) -> str:
+    """The summary, behind what failed in turns that it is not about."""
+    earlier = [reasoning[name] for name in failed if answer.dimensions[name].verdict != "fail"]
+    words = clean(" ".join([*earlier, answer.summary]))
+    return words or ", ".join(f"{name}: fail" for name in failed) or "No fault was found."

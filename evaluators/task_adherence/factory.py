@@ -20,4 +20,5 @@ def make_task_adherence(request: EvaluatorRequest) -> Evaluator:
         name=request.name,
         unit_kind=request.unit_kind or UnitKind.TURN,
         include_reason=include_reason,
+        states=request.states,
     )

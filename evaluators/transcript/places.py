@@ -2,12 +2,17 @@
 
 A place depends on its own turn and the turns before it only, so the places of a conversation that grew begin with the
 places it had. Gaps are named where they are. The agent's private reasoning is not in the model of a conversation.
+
+Pinned is what a verdict most often hangs on: the system prompt, user inputs, errors, handoffs, and calls of tools that
+the system prompt speaks of, with their results.
 """
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import assert_never
 
 from collector.model import (
@@ -17,10 +22,12 @@ from collector.model import (
     MessageStep,
     Step,
     ToolCallStep,
+    ToolDefinition,
     ToolResultStep,
     Turn,
     TurnStatus,
 )
+from evaluators.transcript.signature import signature_text
 from evaluators.transcript.values import json_text, name_text, value_text
 
 _NOTES: Mapping[GapKind, str] = {
@@ -42,6 +49,12 @@ _NOTES: Mapping[GapKind, str] = {
 }
 
 
+_OPENING_CHARS = 400
+_REPLIED_TO_CHARS = 400
+_SIGNATURES_CHARS = 2400
+_MAX_COUNTED_TOOLS = 12
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
     at: str
@@ -54,7 +67,11 @@ class Place:
     turn: int | None = None
     step: int | None = None
     pinned: bool = False
-    """Shortened last: system prompt, user input, errors."""
+    """Shortened last."""
+    max_chars: int | None = None
+    """The most that is shown of it, however much room there is."""
+    is_repeated: bool = False
+    """An earlier pass has shown it already; it says nothing about how much of the conversation is shown."""
 
     @property
     def is_agents(self) -> bool:
@@ -66,25 +83,78 @@ def places_of(conversation: Conversation) -> Iterator[Place]:
     if conversation.system_instructions:
         yield Place(at="system", text=conversation.system_instructions, pinned=True)
     if conversation.tool_definitions:
-        lines = [
-            json_text({"name": tool.name, "description": tool.description, "parameters": tool.parameters})
-            for tool in conversation.tool_definitions
-        ]
-        yield Place(at="tools", text="\n".join(lines))
+        yield Place(at="tools", text=_definitions(conversation.tool_definitions))
+    yield from turns_of(conversation)
+
+
+def recent_places_of(conversation: Conversation, *, first: int) -> Iterator[Place]:
+    """For a judge who knows the turns before `first` from notes: the turns from it on, and what they cannot do without.
+
+    That is the system prompt, the tools that are called in them, how often each tool was called before, and the answer
+    that the first of them replies to. Without a system prompt the user's first words may set the role.
+    """
+    if conversation.system_instructions:
+        yield Place(at="system", text=conversation.system_instructions, pinned=True, is_repeated=True)
+    called = {step.name for turn in conversation.turns[first:] for step in turn.steps if isinstance(step, ToolCallStep)}
+    tools = [tool for tool in conversation.tool_definitions if tool.name in called]
+    if tools:
+        text = "\n".join(map(signature_text, tools))
+        yield Place(at="tools", words="called below", text=text, max_chars=_SIGNATURES_CHARS, is_repeated=True)
+    opening = conversation.turns[0]
+    if not conversation.system_instructions and opening.user_input is not None:
+        yield Place("t0.user", text=opening.user_input, pinned=True, max_chars=_OPENING_CHARS, is_repeated=True)
+    yield Place(at="cut", words=f"turns t0 to t{first - 1}")
+    counts = Counter(
+        step.name for turn in conversation.turns[:first] for step in turn.steps if isinstance(step, ToolCallStep)
+    )
+    if counts:
+        text = ", ".join(f"{name_text(name)} {count}" for name, count in counts.most_common(_MAX_COUNTED_TOOLS))
+        yield Place(at="calls", words="before", text=text, is_repeated=True)
+    before = conversation.turns[first - 1]
+    if before.output is not None:
+        at = f"t{before.index}.answer"
+        yield Place(at, text=before.output, pinned=True, max_chars=_REPLIED_TO_CHARS, is_repeated=True)
+    yield from turns_of(conversation, first=first)
+
+
+def _definitions(tools: Sequence[ToolDefinition]) -> str:
+    return "\n".join(
+        json_text({"name": tool.name, "description": tool.description, "parameters": tool.parameters}) for tool in tools
+    )
+
+
+def turns_of(conversation: Conversation, *, first: int = 0) -> Iterator[Place]:
+    """The places of the turns from `first` on."""
+    named = _named_tools(conversation)
     calls: dict[str, str] = {}
     for turn in conversation.turns:
-        yield from _turn(turn, calls)
+        places = _turn(turn, calls, named)
+        if turn.index >= first:
+            yield from places
+        else:
+            for _ in places:  # Its calls may get their results later.
+                pass
 
 
-def _turn(turn: Turn, calls: dict[str, str]) -> Iterator[Place]:
-    """`calls` holds the place of every call so far, by its id."""
+def _named_tools(conversation: Conversation) -> frozenset[str]:
+    """Tools that the system prompt speaks of: rules and procedures are about their calls."""
+    system = conversation.system_instructions
+    if not system:
+        return frozenset()
+    names = {step.name for turn in conversation.turns for step in turn.steps if isinstance(step, ToolCallStep)}
+    return frozenset(name for name in names if name and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", system))
+
+
+def _turn(turn: Turn, calls: dict[str, str], named: frozenset[str]) -> Iterator[Place]:
+    """`calls` holds the place of every call so far, by its id; `named` are tools whose calls are pinned."""
     if turn.user_input is not None:
         yield Place(at=f"t{turn.index}.user", text=turn.user_input, turn=turn.index, pinned=True)
     pairs = _pairs(turn.steps)
     answered = set(pairs.values())
     open_calls = 0
     for number, step in enumerate(turn.steps):
-        yield _step(turn, number, step, calls, call=pairs.get(number))
+        place = _step(turn, number, step, calls, call=pairs.get(number))
+        yield replace(place, pinned=True) if _tool_of(step, number, turn, pairs) in named else place
         if isinstance(step, ToolCallStep) and number not in answered:
             open_calls += 1
             words = f"result of t{turn.index}.{number} not in the telemetry: no evidence of fabrication"
@@ -103,6 +173,12 @@ def _turn(turn: Turn, calls: dict[str, str]) -> Iterator[Place]:
             pass
         case _:
             assert_never(turn.status)
+
+
+def _tool_of(step: Step, number: int, turn: Turn, pairs: Mapping[int, int]) -> str | None:
+    if isinstance(step, ToolResultStep) and number in pairs:
+        step = turn.steps[pairs[number]]
+    return step.name if isinstance(step, ToolCallStep | ToolResultStep) else None
 
 
 def _pairs(steps: Sequence[Step]) -> dict[int, int]:

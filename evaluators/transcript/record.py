@@ -21,7 +21,7 @@ from typing import assert_never
 from collector.model import Conversation
 from evaluators.transcript.escape import lines_of, one_line
 from evaluators.transcript.fence import Fence
-from evaluators.transcript.places import places_of
+from evaluators.transcript.places import Place, places_of, recent_places_of
 from evaluators.transcript.tokens import estimate_tokens
 from evaluators.transcript.values import name_text
 from evaluators.transcript.view import LeftOut, Shown, View, view_of
@@ -37,17 +37,33 @@ class Record:
     """An estimate."""
     agent_turns: tuple[int, ...]
     """Turns of which at least one word or call of the agent is shown."""
+    first_turn: int = 0
+    """Turns before this one are not shown: what is left of them stands in notes."""
+    shown_chars: int = 0
+    total_chars: int = 0
+    is_squeezed: bool = False
 
 
-def record_of(conversation: Conversation, *, fence: Fence, max_tokens: int) -> Record:
+def record_of(conversation: Conversation, *, fence: Fence, max_tokens: int, first_turn: int = 0) -> Record:
     mark = fence.mark(conversation.key)
-    places = [
-        place if place.text is None else replace(place, text="\n".join(lines_of(place.text)))
-        for place in places_of(conversation)
-    ]
-    view = view_of(places, max_tokens=max_tokens)
+    view = view_of(escaped_places(conversation, first_turn=first_turn), max_tokens=max_tokens)
     text = write(view, mark=mark)
-    return Record(mark, text, view.coverage, estimate_tokens(text), _agent_turns(view))
+    return Record(
+        mark=mark,
+        text=text,
+        coverage=view.coverage,
+        tokens=estimate_tokens(text),
+        agent_turns=tuple(turn for turn in _agent_turns(view) if turn >= first_turn),
+        first_turn=first_turn,
+        shown_chars=view.shown_chars,
+        total_chars=view.total_chars,
+        is_squeezed=view.is_squeezed,
+    )
+
+
+def escaped_places(conversation: Conversation, *, first_turn: int = 0) -> list[Place]:
+    places = recent_places_of(conversation, first=first_turn) if first_turn else places_of(conversation)
+    return [place if place.text is None else replace(place, text="\n".join(lines_of(place.text))) for place in places]
 
 
 def write(view: View, *, mark: str) -> str:

@@ -8,6 +8,7 @@ fixed, so that a conversation which grows past the budget changes its form, and 
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -19,6 +20,8 @@ _LINE_TOKENS = 16
 """What a structural line costs at most."""
 _CAPS: Sequence[tuple[int, int]] = ((4000, 24000), (1500, 12000), (600, 6000), (200, 3000), (60, 1200), (0, 400))
 """The most characters of an unpinned and of a pinned content, step by step."""
+_MILD_STEPS = 2
+"""So many of them cost little more than the middle of long results."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,30 +52,70 @@ class LeftOut:
 @dataclass(frozen=True, slots=True)
 class View:
     items: tuple[Shown | LeftOut, ...]
-    coverage: float
+    shown_chars: int
+    """Of content, without what an earlier pass has shown already."""
+    total_chars: int
+    is_squeezed: bool = False
+    """So much had to go that messages lose their substance, not only long contents their middle."""
+
+    @property
+    def coverage(self) -> float:
+        return coverage(self.shown_chars, self.total_chars)
+
+
+def coverage(shown_chars: int, total_chars: int) -> float:
     """Shown characters of content / all characters of content."""
+    return round(shown_chars / total_chars, 4) if total_chars else 1.0
 
 
 def view_of(places: Sequence[Place], *, max_tokens: int) -> View:
     """Expects escaped texts: what is counted here is what is sent."""
-    shown = [Shown(place, place.text) for place in places]
-    if sum(item.tokens for item in shown) <= max_tokens:
-        return View(tuple(shown), 1.0)
+    shown = [_shorten(place, None) for place in places]
+    if tokens_of(shown) <= max_tokens:
+        return _view(places, shown)
     last = max((place.turn for place in places if place.turn is not None), default=0)
-    for cap, pinned_cap in _CAPS:
-        shown = [_shorten(place, pinned_cap if place.pinned or _is_last(place, last) else cap) for place in places]
-        if sum(item.tokens for item in shown) <= max_tokens:
-            return View(tuple(shown), _coverage(places, shown))
+    for step, caps in enumerate(_CAPS):
+        shown = [_capped(place, caps, last) for place in places]
+        if tokens_of(shown) <= max_tokens:
+            return _view(places, shown, is_squeezed=step >= _MILD_STEPS)
     return _leave_out(places, shown, last=last, max_tokens=max_tokens)
+
+
+def tokens_of(shown: Sequence[Shown]) -> int:
+    return sum(item.tokens for item in shown)
+
+
+def mildly_shortened(places: Sequence[Place]) -> list[Shown]:
+    """Long contents cut in their middle, as far as nobody misses much."""
+    return [_capped(place, _CAPS[_MILD_STEPS - 1], last=sys.maxsize) for place in places]
+
+
+def _capped(place: Place, caps: tuple[int, int], last: int) -> Shown:
+    cap, pinned_cap = caps
+    return _shorten(place, pinned_cap if place.pinned or _is_last(place, last) else cap)
+
+
+def _view(
+    places: Sequence[Place],
+    shown: Sequence[Shown],
+    *,
+    left_out: Sequence[Shown | LeftOut] = (),
+    is_squeezed: bool = False,
+) -> View:
+    total = sum(len(place.text or "") for place in places if not place.is_repeated)
+    seen = sum(len(item.head or "") + len(item.tail) for item in shown if not item.place.is_repeated)
+    return View(tuple(left_out or shown), seen, total, is_squeezed)
 
 
 def _is_last(place: Place, last: int) -> bool:
     return place.turn is not None and place.turn > last - _LAST_TURNS
 
 
-def _shorten(place: Place, cap: int) -> Shown:
+def _shorten(place: Place, cap: int | None) -> Shown:
     text = place.text
-    if text is None or len(text) <= cap:
+    caps = [limit for limit in (cap, place.max_chars) if limit is not None]
+    cap = min(caps, default=None)
+    if text is None or cap is None or len(text) <= cap:
         return Shown(place, text)
     head = cap * 2 // 3
     tail = cap - head
@@ -97,7 +140,7 @@ def _leave_out(places: Sequence[Place], shown: Sequence[Shown], *, last: int, ma
             items[-1] = LeftOut(previous.first_at, item.place.at, previous.count + 1)
         else:
             items.append(LeftOut(item.place.at, item.place.at, 1))
-    return View(tuple(items), _coverage(places, [shown[i] for i in sorted(kept)]))
+    return _view(places, [shown[i] for i in sorted(kept)], left_out=items, is_squeezed=True)
 
 
 def _rank(place: Place, last: int) -> int:
@@ -105,9 +148,3 @@ def _rank(place: Place, last: int) -> int:
     if place.turn is None:
         return 3 if place.pinned else 0
     return 2 if _is_last(place, last) else 1 if place.pinned else 0
-
-
-def _coverage(places: Sequence[Place], shown: Sequence[Shown]) -> float:
-    total = sum(len(place.text or "") for place in places)
-    seen = sum(len(item.head or "") + len(item.tail) for item in shown)
-    return round(seen / total, 4) if total else 1.0

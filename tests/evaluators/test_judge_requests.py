@@ -5,6 +5,7 @@ the golden files; their diff is reviewed like code, since it changes what every 
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
 
@@ -13,8 +14,10 @@ from evaluators.conversation_completeness.evaluator import CompletenessOptions, 
 from evaluators.judge.judge import Judge
 from evaluators.role_adherence.evaluator import RoleAdherence, RoleOptions
 from evaluators.role_adherence.role import Role
+from evaluators.store.states import StatesInMemory
 from evaluators.task_adherence.evaluator import TaskAdherence
 from evaluators.verdict import Unit
+from tests.bench.growing_conversation_bench import growing_conversation
 from tests.support.conversations import (
     ConversationBuilder,
     conversation_unit,
@@ -28,6 +31,7 @@ from tests.support.judge_call import JudgeCall
 from tests.support.judges import scripted_judge
 
 EVALUATORS = (TaskAdherence, RoleAdherence, ConversationCompleteness)
+_MOST_OVERHEAD = {TaskAdherence: 930, RoleAdherence: 740, ConversationCompleteness: 700}
 
 
 def gentle_assistant() -> Conversation:
@@ -40,6 +44,14 @@ def gentle_assistant() -> Conversation:
         .answer("别太累着自己，好吗？")
         .build()
     )
+
+
+def long_role_play() -> Conversation:
+    builder = ConversationBuilder("role-play", service=None).turn("从现在起你是一个爱开玩笑的老船长，请一直这样说话。")
+    builder.answer("哈哈，老船长来了！快上船，别让海鸥抢走你的面包！")
+    for n in range(8):
+        builder.turn(f"船长，第{n}个岛上有什么？" * 12).answer("有一棵会唱歌的椰子树，可惜它跑调！" * 12)
+    return builder.build()
 
 
 def hotel(turns: int) -> Conversation:
@@ -55,6 +67,15 @@ async def sent(evaluator_type, unit: Unit, *options) -> JudgeCall:
     async with scripted_judge(honest) as (judge, server):
         await evaluator_type(*options, judge=judge).evaluate(unit)
     return server.calls[0]
+
+
+async def sent_turn_by_turn(evaluator_type, conversation: Conversation, unit_of, *options) -> list[JudgeCall]:
+    """One request a turn, with what was carried from the turns before."""
+    async with scripted_judge(honest) as (judge, server):
+        evaluator = evaluator_type(*options, judge=judge, states=StatesInMemory())
+        for count in range(1, len(conversation.turns) + 1):
+            await evaluator.evaluate(unit_of(replace(conversation, turns=conversation.turns[:count])))
+    return server.calls
 
 
 def readable(body: Mapping) -> str:
@@ -87,6 +108,35 @@ async def test_requests_are_as_recorded(name, evaluator_type, unit, options):
     assert_golden(f"judge/{name}.txt", readable(call.body))
 
 
+@pytest.mark.parametrize(
+    ("name", "evaluator_type", "conversation", "unit_of"),
+    [
+        ("task_step", TaskAdherence, growing_conversation(8), turn_unit),
+        ("task_step_of_conversation", TaskAdherence, growing_conversation(8), conversation_unit),
+        ("role_step", RoleAdherence, growing_conversation(8), conversation_unit),
+        ("role_step_from_user_zh", RoleAdherence, long_role_play(), conversation_unit),
+        ("completeness_step", ConversationCompleteness, growing_conversation(8), conversation_unit),
+    ],
+)
+async def test_requests_about_new_turns_are_as_recorded(name, evaluator_type, conversation, unit_of):
+    calls = await sent_turn_by_turn(evaluator_type, conversation, unit_of)
+
+    assert_golden(f"judge/{name}.txt", readable(calls[-1].body))
+
+
+async def test_a_request_that_begins_what_is_carried_is_as_recorded():
+    calls = await sent_turn_by_turn(TaskAdherence, refund_conversation(verified=True), turn_unit)
+
+    assert_golden("judge/task_first_step.txt", readable(calls[0].body))
+
+
+async def test_evaluators_of_one_turn_share_the_request_up_to_their_notes():
+    calls = [(await sent_turn_by_turn(kind, growing_conversation(8), turn_unit))[-1] for kind in EVALUATORS]
+
+    assert " cut turns t0 to t6\n" in calls[0].messages[1]["content"]
+    assert len({json.dumps(call.messages[:2]) for call in calls}) == 1
+
+
 async def test_evaluators_of_one_unit_share_the_request_up_to_the_question():
     calls = [await sent(kind, conversation_unit(hotel(3))) for kind in EVALUATORS]
 
@@ -109,7 +159,15 @@ async def test_question_and_frame_are_short(evaluator_type):
 
     overhead = len(call.messages[0]["content"]) + len(call.messages[2]["content"])
 
-    assert overhead / 4 <= 1050
+    assert overhead / 4 <= _MOST_OVERHEAD[evaluator_type]
+
+
+@pytest.mark.parametrize("evaluator_type", EVALUATORS)
+async def test_question_and_frame_about_a_new_turn_are_shorter_still(evaluator_type):
+    calls = await sent_turn_by_turn(evaluator_type, growing_conversation(8), turn_unit)
+    question = calls[-1].messages[2]["content"].partition(" end\n")[2]
+
+    assert (len(calls[-1].messages[0]["content"]) + len(question)) / 4 <= 740
 
 
 @pytest.mark.parametrize("evaluator_type", EVALUATORS)

@@ -3,7 +3,9 @@
 It knows no test data. Task: an action whose required earlier call (as the system prompt words it: "before ... X ... Y")
 is missing or came back false. Role: an answer that falls out of any persona by calling itself a language model.
 Completeness: one intention a user input, satisfied where the agent answers without saying that it cannot.
-Rubrics: every criterion holds.
+
+Asked about new turns with notes on the earlier ones, it judges the new ones, and carries on what a judge would: checks
+that passed, and the user's last wish.
 """
 
 from __future__ import annotations
@@ -23,24 +25,52 @@ _UNABLE = re.compile(r"\b(sorry|unable|cannot|can't|could not)\b|抱歉|无法",
 def honest(call: JudgeCall) -> Reply:
     record = read_record(call.text)
     asked = re.search(r"Question \((\w+)\)", record.question)
-    only = re.search(r"Judge turn (\d+) only", record.question)
-    turn = int(only[1]) if only else None
-    criteria = re.findall(r"^Criterion ([\w-]+):$", record.question, re.MULTILINE)
     match asked[1] if asked else None:
         case "task_adherence":
-            return answer(_task(record, turn))
+            return answer(_task(record) | (_kept(record) if "\nsettled:" in record.question else {}))
         case "role_adherence":
-            return answer(_role(record, turn))
+            return answer(_role(record))
         case "conversation_completeness":
-            return answer(_completeness(record, turn))
-        case _ if criteria:
-            return answer(_rubric(record, criteria))
+            return answer(_completeness(record) | ({"updates": []} if "\nupdates" in record.question else {}))
         case _:
             return answer("I do not know this question.")
 
 
-def _task(record: Record, turn: int | None) -> dict[str, object]:
-    skipped = [found for found in _skipped_steps(record) if turn is None or found[0].turn == turn]
+def _judged(record: Record) -> list[int]:
+    """The turns that are asked about."""
+    only = re.search(r"Judge turn (\d+) only", record.question)
+    new = re.search(r"(?:in|after) turns? (\d+)(?: to (\d+))?", _question_line(record))
+    if only is not None:
+        return [int(only[1])]
+    return record.turns if new is None else list(range(int(new[1]), int(new[2] or new[1]) + 1))
+
+
+def _question_line(record: Record) -> str:
+    return next((line for line in record.question.split("\n") if line.startswith("Question (")), "")
+
+
+def _kept(record: Record) -> dict[str, object]:
+    calls = {place.at: place for place in record.places if place.words.startswith("call")}
+    required = {name for _, name in _rules(record)}
+    notes: list[dict[str, object]] = []
+    for place in record.places:
+        call = calls.get(_answered_call(place))
+        if call is not None and _passed(place) and _tool(call) in required:
+            notes.append({"kind": "outcome", "at": call.at, "quote": call.content.split("\n")[0][:100]})
+    wish = record.find(f"t{record.turns[-1]}.user")
+    if wish is not None and len(wish.content.split("\n")[0]) >= 4:
+        notes.append({"kind": "request", "at": wish.at, "quote": wish.content.split("\n")[0][:100]})
+    again = {str(note["quote"]).split(" ", 1)[0] for note in notes if note["kind"] == "outcome"}
+    settled = [
+        note.number
+        for note in record.notes
+        if note.word == "request" or (note.word == "outcome" and note.content.split(" ", 1)[0] in again)
+    ]
+    return {"settled": settled, "notes": notes}
+
+
+def _task(record: Record) -> dict[str, object]:
+    skipped = [found for found in _skipped_steps(record) if found[0].turn in _judged(record)]
     evidence = [{"at": place.at, "quote": place.content.split("\n")[0]} for place, _ in skipped]
     reasons = [f"{_tool(place)} was called and {required} had not passed before it." for place, required in skipped]
     verdict = "fail" if skipped else "pass"
@@ -59,12 +89,8 @@ def _task(record: Record, turn: int | None) -> dict[str, object]:
 
 def _skipped_steps(record: Record) -> Iterator[tuple[Place, str]]:
     """Calls without the call that the system prompt requires before them, and the name of the latter."""
-    system = record.find("system")
-    prompt = system.content if system else ""
-    names = {_tool(place) for place in record.places if place.words.startswith("call")} | set(_defined(record))
-    names |= set(re.findall(r"\b[a-z]+(?:_[a-z]+)+\b", prompt))
-    rules = list(_order_rules(prompt, names))
-    passed: set[str] = set()
+    rules = _rules(record)
+    passed = {note.content.split(" ", 1)[0] for note in record.notes if note.word == "outcome"}
     calls: dict[str, str] = {}
     for place in record.places:
         if place.words.startswith("call"):
@@ -72,9 +98,26 @@ def _skipped_steps(record: Record) -> Iterator[tuple[Place, str]]:
             for action, required in rules:
                 if _tool(place) == action and required not in passed:
                     yield place, required
-        found = re.search(r"result of (t\d+\.\d+)", place.words)
-        if found and "error" not in place.words and not re.search(r": false\b", place.content):
-            passed.add(calls.get(found[1], ""))
+        if _passed(place):
+            passed.add(calls.get(_answered_call(place), ""))
+
+
+def _answered_call(place: Place) -> str:
+    found = re.search(r"result of (t\d+\.\d+)", place.words)
+    return found[1] if found else ""
+
+
+def _passed(place: Place) -> bool:
+    """It is a result, and a good one."""
+    return bool(_answered_call(place)) and "error" not in place.words and not re.search(r": false\b", place.content)
+
+
+def _rules(record: Record) -> list[tuple[str, str]]:
+    system = record.find("system")
+    prompt = system.content if system else ""
+    names = {_tool(place) for place in record.places if place.words.startswith("call")} | set(_defined(record))
+    names |= set(re.findall(r"\b[a-z]+(?:_[a-z]+)+\b", prompt))
+    return list(_order_rules(prompt, names))
 
 
 _BEFORE = re.compile(r"\bbefore\b|\bbevor\b|\bantes de\b|قبل", re.IGNORECASE)
@@ -109,17 +152,16 @@ def _tool(place: Place) -> str:
     return place.content.split(" ", 1)[0].split("\n", 1)[0]
 
 
-def _agent_turns(record: Record, turn: int | None) -> list[int]:
+def _agent_turns(record: Record) -> list[int]:
     listed = re.search(r"Agent turns to check: ([\d, ]+)", record.question)
-    turns = [int(number) for number in listed[1].split(",")] if listed else record.turns
-    return turns if turn is None else [turn]
+    return [int(number) for number in listed[1].split(",")] if listed else record.turns
 
 
-def _role(record: Record, turn: int | None) -> dict[str, object]:
+def _role(record: Record) -> dict[str, object]:
     system, first = record.find("system"), record.find("t0.user")
     source = "given" if "The role is given:" in record.question else "system_prompt" if system else "user"
     turns: list[dict[str, object]] = []
-    for index in _agent_turns(record, turn):
+    for index in _agent_turns(record):
         deviations = []
         for place in record.of_turn(index):
             found = _OUT_OF_CHARACTER.search(place.content)
@@ -143,9 +185,9 @@ def _role(record: Record, turn: int | None) -> dict[str, object]:
     }
 
 
-def _completeness(record: Record, turn: int | None) -> dict[str, object]:
+def _completeness(record: Record) -> dict[str, object]:
     intentions = []
-    for index in record.turns if turn is None else [turn]:
+    for index in _judged(record):
         user, reply = record.find(f"t{index}.user"), record.find(f"t{index}.answer")
         if user is None or not user.content.strip():
             continue
@@ -162,14 +204,3 @@ def _completeness(record: Record, turn: int | None) -> dict[str, object]:
             }
         )
     return {"injection_suspected": False, "intentions": intentions, "summary": "Checked each request in turn."}
-
-
-def _rubric(record: Record, criteria: list[str]) -> dict[str, object]:
-    listed = re.search(r"Agent turns to judge[^:]*: ([\d, ]+)\.", record.question)
-    where = [{"turn": int(number)} for number in listed[1].split(",")] if listed else [{}]
-    answers = [
-        {**turn, "criterion": name, "reasoning": "As it should be.", "evidence": [], "answer": "yes"}
-        for turn in where
-        for name in criteria
-    ]
-    return {"injection_suspected": False, "answers": answers, "summary": "All of it holds."}

@@ -26,10 +26,28 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
+class Note:
+    """What is carried from turns that are not shown."""
+
+    number: int
+    word: str
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
 class Record:
     places: tuple[Place, ...]
     question: str
     """What follows the end of the record."""
+
+    @property
+    def notes(self) -> list[Note]:
+        found: list[Note] = []
+        for place in self.places:
+            number, _, words = place.words.partition(": ")
+            if place.at == "note" and number.isdigit():
+                found.append(Note(int(number), words.split(",")[0], place.content))
+        return found
 
     def find(self, at: str) -> Place | None:
         return next((place for place in self.places if place.at == at), None)

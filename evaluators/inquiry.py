@@ -1,0 +1,81 @@
+"""What an evaluator asks of a judge, as one question with one checked answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
+
+import msgspec
+
+from evaluators.carrying import Carrying
+from evaluators.evaluator import Judgement
+from evaluators.judge.errors import UnusableAnswerError
+from evaluators.judge.frame import frame_text
+from evaluators.judge.question import Question
+from evaluators.judge.schema import strict_schema
+from evaluators.leak import leaks
+from evaluators.transcript.record import Record, end_line
+from evaluators.verdict import Unit
+
+A = TypeVar("A", bound=msgspec.Struct)
+
+
+@dataclass(frozen=True, slots=True)
+class Asking(Generic[A]):
+    """What an evaluator asks, and how it concludes."""
+
+    evaluator: str
+    """The evaluator's kind; it names the schema and opens the question."""
+    answer_type: type[A]
+    question: Callable[[Unit, Record], str]
+    conclude: Callable[[A, Unit, Record], Judgement]
+    """Raises `UnusableAnswerError` for an answer that contradicts itself, or cites what is not there."""
+    repeatable: str = ""
+    """What stands in the question and may stand in the answer, such as a configured role."""
+    carrying: Carrying[Any, Any] | None = None
+    """How it judges turn by turn; None: it reads the whole conversation each time."""
+    schema: Mapping[str, object] = field(init=False)
+    carrying_schema: Mapping[str, object] = field(init=False)
+
+    def __post_init__(self) -> None:
+        # Once; it takes longer than a verdict.
+        object.__setattr__(self, "schema", strict_schema(self.answer_type))
+        carrying = strict_schema(self.carrying.answer_type) if self.carrying is not None else {}
+        object.__setattr__(self, "carrying_schema", carrying)
+
+
+def question_of(asking: Asking[A], unit: Unit, record: Record) -> Question:
+    return make_question(asking, record, asking.question(unit, record), schema=asking.schema)
+
+
+def make_question(
+    asking: Asking[A], record: Record, text: str, *, schema: Mapping[str, object], notes: str = ""
+) -> Question:
+    """`notes` are lines of the record that are an evaluator's own, so they stand behind what all of them share."""
+    return Question(
+        name=asking.evaluator,
+        frame=frame_text(record.mark),
+        record=record.text,
+        text=f"{notes}{end_line(record.mark)}\n\nQuestion ({asking.evaluator}): {text}",
+        schema=schema,
+    )
+
+
+def refuse_leaks(judgement: Judgement, question: Question, *, known: str, mark: str) -> None:
+    texts = [judgement.reason, *_strings(judgement.details)]
+    instructions = f"{question.frame}\n{question.text.partition(end_line(mark))[2]}"
+    notes = question.text.partition(end_line(mark))[0]
+    if leaks(texts, mark=mark, instructions=instructions, known=f"{question.record}\n{notes}\n{known}"):
+        raise UnusableAnswerError("It repeated your instructions or the mark of the record.")
+
+
+def _strings(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for item in value.values():
+            yield from _strings(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _strings(item)

@@ -1,1 +1,0 @@
-"""Rubrics: lists of criteria that people, packages or a compiler write, and one way to have them judged."""
