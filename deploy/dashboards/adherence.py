@@ -45,13 +45,13 @@ def dashboard() -> Any:
         figure("Verdicts", Query(f"sum({scored})"), says="Verdicts that passed or failed."),
         figure(
             "Failures",
-            Query(f"sum({verdicts('fail')})"),
+            Query(f"sum({verdicts('fail')}) or vector(0)"),
             says="Verdicts that failed; the dashboard of flagged turns has each with its trace.",
             thresholds=((None, "green"), (1, "orange")),
         ),
         figure(
             "No verdict possible",
-            Query(f"sum({verdicts('error|not_assessable|abstain')})"),
+            Query(f"sum({verdicts('error|not_assessable|abstain')}) or vector(0)"),
             says="Evaluations that failed, units that could not be assessed, and abstentions. None of them is a score.",
         ),
         row("Over time"),

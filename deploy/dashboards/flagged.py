@@ -32,13 +32,13 @@ def dashboard() -> Any:
     panels = [
         figure(
             "Failed verdicts",
-            Query(f"sum({verdicts('fail')})"),
+            Query(f"sum({verdicts('fail')}) or vector(0)"),
             says="Over the chosen time.",
             thresholds=((None, "green"), (1, "orange")),
         ),
         figure(
             "Agents with failures",
-            Query(f"count(sum by (service, agent) ({verdicts('fail')}) > 0)"),
+            Query(f"count(sum by (service, agent) ({verdicts('fail')}) > 0) or vector(0)"),
             says="Agents of which at least one unit failed.",
         ),
         row("Each one"),

@@ -30,6 +30,14 @@ def dashboards() -> dict[str, Any]:
     return {path.name: json.loads(path.read_text()) for path in sorted((DEPLOY / "grafana" / "dashboards").glob("*"))}
 
 
+@functools.cache
+def manifests() -> dict[str, list[dict[str, Any]]]:
+    """The objects of each file of Kubernetes."""
+    return {
+        path.name: list(yaml.safe_load_all(path.read_text())) for path in sorted((DEPLOY / "kubernetes").glob("*.yaml"))
+    }
+
+
 def queries(dashboard: Any) -> dict[str, str]:
     """PromQL of each panel's queries, by title and letter."""
     return {

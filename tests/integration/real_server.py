@@ -1,30 +1,26 @@
-"""A server from PyPI in an environment of its own, kept between runs, started on loopback and ended by its id.
+"""A server of another project, started on loopback and ended by its id.
 
-Everything has a bound: installing, starting, stopping, and a script in its environment.
+Everything has a bound: starting, stopping, and a script in its environment.
 """
 
 from __future__ import annotations
 
-import fcntl
-import hashlib
+import asyncio
 import json
 import os
-import shutil
 import socket
 import subprocess
-import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-INSTALL_S = 1200
 START_S = 300
 STOP_S = 20
 SCRIPT_S = 180
@@ -32,17 +28,19 @@ SCRIPT_S = 180
 
 @dataclass(frozen=True, slots=True)
 class RealServer:
-    name: str
-    requirements: tuple[str, ...]
+    programs: Callable[[], Path]
+    """Installs it; gives the folder of its programs."""
     command: tuple[str, ...]
-    """The first is a program of the environment; `{port}` and `{folder}` are filled in, as in `environ`."""
-    health_path: str
-    environ: Mapping[str, str]
+    """The first is one of the programs. Here, in `health` and in `environ`, `{folder}` and `{port}` are filled in, and
+    two more ports, `{second_port}` and `{third_port}`."""
+    health: str
+    environ: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class RunningServer:
     url: str
+    second_url: str
     python: Path
     environ: Mapping[str, str]
 
@@ -64,9 +62,8 @@ class RunningServer:
 @contextmanager
 def running(server: RealServer, folder: Path) -> Iterator[RunningServer]:
     """Healthy when entered, ended when left."""
-    bin_folder = environment_of(server.name, server.requirements)
-    port, second_port = _free_ports(2)
-    filled = {"port": port, "second_port": second_port, "folder": str(folder)}
+    bin_folder = server.programs()
+    filled = {**dict(zip(("port", "second_port", "third_port"), _free_ports(3), strict=True)), "folder": str(folder)}
     environ = {
         **{key: value for key, value in os.environ.items() if not key.startswith(("OTEL_", "PYTHON"))},
         **{key: value.format(**filled) for key, value in server.environ.items()},
@@ -85,35 +82,22 @@ def running(server: RealServer, folder: Path) -> Iterator[RunningServer]:
             start_new_session=True,
         )
     try:
-        url = f"http://127.0.0.1:{port}"
-        _wait_until_healthy(process, url + server.health_path, log)
-        yield RunningServer(url, bin_folder / "python", environ)
+        _wait_until_healthy(process, server.health.format(**filled), log)
+        url, second_url = (f"http://127.0.0.1:{filled[name]}" for name in ("port", "second_port"))
+        yield RunningServer(url, second_url, bin_folder / "python", environ)
     finally:
         _stop(process)
 
 
-def environment_of(name: str, requirements: tuple[str, ...]) -> Path:
-    """The folder of its programs; made once for these requirements and this Python."""
-    uv = shutil.which("uv")
-    if uv is None:
-        pytest.skip("The environments of real servers are made with uv, which is not installed.")
-    version = f"{sys.version_info.major}.{sys.version_info.minor}"
-    digest = hashlib.sha256(json.dumps([version, *requirements]).encode()).hexdigest()[:12]
-    default = Path.home() / ".cache" / "adhere-integration"
-    cache = Path(os.environ.get("ADHERE_INTEGRATION_CACHE") or default)
-    cache.mkdir(parents=True, exist_ok=True)
-    folder = cache / f"{name}-{digest}"
-    with (cache / f"{name}-{digest}.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not (folder / "ready").exists():
-            shutil.rmtree(folder, ignore_errors=True)
-            for command in (
-                [uv, "venv", "--quiet", "--python", sys.executable, str(folder)],
-                [uv, "pip", "install", "--quiet", "--python", str(folder / "bin" / "python"), *requirements],
-            ):
-                subprocess.run(command, check=True, timeout=INSTALL_S, stdin=subprocess.DEVNULL)
-            (folder / "ready").touch()
-    return folder / "bin"
+@asynccontextmanager
+async def running_beside(server: RealServer, folder: Path) -> AsyncIterator[RunningServer]:
+    """The same, while servers on this event loop answer."""
+    manager = running(server, folder)
+    found = await asyncio.to_thread(manager.__enter__)
+    try:
+        yield found
+    finally:
+        await asyncio.to_thread(manager.__exit__, None, None, None)
 
 
 def _wait_until_healthy(process: subprocess.Popen[bytes], url: str, log: Path) -> None:

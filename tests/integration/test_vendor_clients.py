@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 
 from exporters.registry import build_exporters
-from tests.integration.real_server import SCRIPT_S, environment_of
+from tests.integration.installed import from_pypi
+from tests.integration.real_server import SCRIPT_S
 from tests.support.backends.azure import KEY, AzureStandIn
 from tests.support.backends.cases import CASES
 from tests.support.backends.datadog import DatadogStandIn
@@ -107,7 +108,7 @@ async def sent_by_us(kind: str, stand_in: StandIn, folder: Path, **options: Any)
 
 
 async def by_the_client(script: str, url: str, ours: Any) -> str:
-    folder = await asyncio.to_thread(environment_of, "clients", CLIENTS)
+    folder = await asyncio.to_thread(from_pypi, "clients", CLIENTS)
     head = "import json, sys\nurl, ours = sys.argv[1], json.loads(sys.argv[2])\n"
     quiet = {"DD_INSTRUMENTATION_TELEMETRY_ENABLED": "false", "APPLICATIONINSIGHTS_STATSBEAT_DISABLED_ALL": "true"}
     environ = {key: value for key, value in os.environ.items() if not key.startswith(("OTEL_", "PYTHON", "DD_"))}

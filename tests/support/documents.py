@@ -25,7 +25,10 @@ class Block:
 
 
 def documents() -> Sequence[Path]:
-    return [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
+    return [
+        *sorted(ROOT.glob("*.md")),
+        *(path for name in ("deploy", "docs") for path in sorted((ROOT / name).rglob("*.md"))),
+    ]
 
 
 def blocks(*languages: str) -> list[Block]:
