@@ -21,7 +21,7 @@ from adhere.cli.report_tables import print_report
 from adhere.config import load_config
 from adhere.errors import CommandError, UsageError
 from adhere.logs import command_logs
-from adhere.run.plan import judge_settings, with_judge
+from adhere.run.judging import judge_settings, with_judge
 from collector.clock import SystemClock
 from evaluators.errors import EvaluatorConfigError
 from evaluators.judge.config import JudgeConfig

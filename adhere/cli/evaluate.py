@@ -21,7 +21,7 @@ from adhere.cli.results_table import print_results, print_steps, print_unread
 from adhere.cli.rows import Row, read_rows
 from adhere.config import Config, load_config
 from adhere.errors import ConfigError, UsageError
-from adhere.run.plan import judge_settings, with_judge
+from adhere.run.judging import judge_settings, with_judge
 from collector.clock import SystemClock
 from evaluators.errors import EvaluatorConfigError, InputFormError
 from evaluators.formats import ColumnMap

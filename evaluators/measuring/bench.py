@@ -11,8 +11,9 @@ from typing import Any
 
 from collector.clock import Clock
 from evaluators.errors import EvaluatorConfigError
+from evaluators.judge.caller import Endpoint
 from evaluators.judge.config import JudgeConfig
-from evaluators.judge.judge import Endpoint, Judge
+from evaluators.judge.judge import Judge
 from evaluators.measuring.answers import AnswerFile, read_answers, read_kept
 from evaluators.measuring.attack_report import add_attacks, attacked
 from evaluators.measuring.cases import Case, EvaluatorKind
