@@ -91,3 +91,18 @@ def test_a_growing_conversation_within_a_step_keeps_its_earlier_cuts():
     shared = next(i for i, (a, b) in enumerate(zip(earlier, later, strict=False)) if a != b)
 
     assert shared > len(earlier) * 0.7
+
+
+def test_calls_that_the_rules_speak_of_outlast_others():
+    builder = ConversationBuilder(system="Call verify_identity before a refund.")
+    for index in range(40):
+        builder.turn(f"Request {index}.")
+        builder.call("verify_identity", {"n": index}, result={"verified": True, "note": f"v{index} " + "v" * 800})
+        builder.call("lookup", {"n": index}, result=f"l{index} " + "x" * 4000)
+        builder.answer(f"Answer {index}.")
+
+    record = record_of(builder.build(), fence=FENCE, max_tokens=16_000)
+
+    assert all(f'"note": "v{index} ' + "v" * 800 in record.text for index in range(40))
+    assert "x" * 2000 not in record.text
+    assert record.coverage < 0.6
