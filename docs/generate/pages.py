@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 
-from docs.generate import alerts, configuration, dialects, evaluators, gaps, instrumentations, metrics
+from docs.generate import alerts, configuration, costs, dialects, evaluators, gaps, instrumentations, metrics
 
 DOCS = Path(__file__).resolve().parents[1]
 
@@ -17,6 +18,9 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "checks": evaluators.checks,
     "common options": evaluators.common_options,
     "configuration options": configuration.configuration_options,
+    "cost of conversation_completeness": partial(costs.cost_table, "conversation_completeness"),
+    "cost of role_adherence": partial(costs.cost_table, "role_adherence"),
+    "cost of task_adherence": partial(costs.cost_table, "task_adherence"),
     "dialects": dialects.dialect_table,
     "evaluator options": evaluators.evaluator_options,
     "evaluators": evaluators.evaluator_overview,

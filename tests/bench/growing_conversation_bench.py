@@ -54,8 +54,13 @@ class Cost:
     """For one judgement of the whole."""
     each_turn: int
     """For a judgement after every turn, in all."""
-    closing: int
-    """For the same, the last one being told that the conversation ended."""
+    each_turn_whole: int
+    """The same, if each read the whole conversation."""
+
+    @property
+    def with_closing(self) -> int:
+        """After every turn, and once more when the application says that the conversation ended."""
+        return self.each_turn + self.once
 
 
 def growing_conversation(turns: int) -> Conversation:
@@ -98,38 +103,33 @@ def tokens_of(call: JudgeCall) -> int:
     return len(call.text) // 4
 
 
-async def judge_growing(kind: str, turns: int, *, carries: bool, ends: bool = False) -> list[JudgeCall]:
+async def judge_growing(kind: str, turns: int, *, carries: bool) -> list[JudgeCall]:
     """The requests for a judgement after every turn of a conversation that grows."""
     judge, endpoint = in_process_judge(honest)
     found = evaluator(kind, judge, StatesInMemory() if carries else None)
     whole = growing_conversation(turns)
     for count in range(1, turns + 1):
-        unit = unit_of(replace(whole, turns=whole.turns[:count]), found.unit_kind)
-        judgement = await found.evaluate(replace(unit, ended=ends and count == turns))
+        judgement = await found.evaluate(unit_of(replace(whole, turns=whole.turns[:count]), found.unit_kind))
         assert judgement.outcome is Outcome.PASS, judgement
     return endpoint.calls
 
 
-async def cost_of(kind: str, turns: int) -> Cost:
-    judge, endpoint = in_process_judge(honest)
-    await (found := evaluator(kind, judge, None)).evaluate(unit_of(growing_conversation(turns), found.unit_kind))
-    each = [tokens_of(call) for call in await judge_growing(kind, turns, carries=True)]
-    closing = [tokens_of(call) for call in await judge_growing(kind, turns, carries=True, ends=True)]
-    return Cost(tokens_of(endpoint.calls[0]), sum(each), sum(closing))
-
-
-async def costs(kind: str) -> dict[int, Cost]:
-    return {turns: await cost_of(kind, turns) for turns in TURNS}
+def costs(kind: str) -> dict[int, Cost]:
+    """By number of turns: what is asked after fewer turns is the same in a longer conversation."""
+    carried, read = (
+        [tokens_of(call) for call in asyncio.run(judge_growing(kind, max(TURNS), carries=carries))]
+        for carries in (True, False)
+    )
+    return {turns: Cost(read[turns - 1], sum(carried[:turns]), sum(read[:turns])) for turns in TURNS}
 
 
 def main() -> None:
     table = Table(
-        "evaluator", "turns", "once", "after each turn", "and at the end", "each in full", title="Prompt tokens"
+        "evaluator", "turns", "once", "after each turn", "and at its end", "whole each time", title="Prompt tokens"
     )
     for kind in KINDS:
-        for turns, cost in asyncio.run(costs(kind)).items():
-            full = sum(map(tokens_of, asyncio.run(judge_growing(kind, turns, carries=False))))
-            row = (cost.once, cost.each_turn, cost.closing, full)
+        for turns, cost in costs(kind).items():
+            row = (cost.once, cost.each_turn, cost.with_closing, cost.each_turn_whole)
             table.add_row(kind, str(turns), *(f"{tokens:,}" for tokens in row))
     Console().print(table)
 
