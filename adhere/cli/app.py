@@ -17,6 +17,8 @@ _COMMANDS: Mapping[str, str] = {
     "evaluate": "Judge the conversations in files: recorded telemetry, or a data set.",
     "explain": "Say what is known about one conversation, and why it was or was not judged.",
     "replay": "Send recorded telemetry to any OTLP endpoint.",
+    "label": "Label units, pass or fail, to measure a judge with.",
+    "calibrate": "Measure the judge on labelled units, and keep the result for reports.",
     "bench": "Measure a judge on labelled conversations, or against attacks.",
     "config": "Check a configuration, or print its JSON schema.",
     "exporters": "List the configured exporters, or try one with a test score.",

@@ -21,11 +21,12 @@ from adhere.cli.results_table import print_results, print_steps, print_unread
 from adhere.cli.rows import Row, read_rows
 from adhere.config import Config, load_config
 from adhere.errors import ConfigError, UsageError
-from adhere.run.judging import judge_settings, with_judge
+from adhere.run.plan import judge_settings, known_calibrations, with_judge
 from collector.clock import SystemClock
 from evaluators.errors import EvaluatorConfigError, InputFormError
 from evaluators.formats import ColumnMap
 from evaluators.judge.config import JudgeConfig
+from evaluators.measuring.calibration import lines_about
 from evaluators.offline import evaluate_all, jobs_of
 from evaluators.pipeline.setup import make_setups
 from evaluators.registry import EvaluatorRegistry
@@ -102,6 +103,8 @@ def evaluate(
     if verbose:
         print_steps((result.verdict, result.conversation) for result in results)
     print_results([result.verdict for result in results], conversations=sum(len(row.conversations) for row in rows))
+    for line in lines_about([result.verdict for result in results], known_calibrations(loaded)):
+        typer.echo(line)
     print_unread(unread)
 
 

@@ -11,11 +11,13 @@ from adhere.cli.verdict_text import decision_line, for_terminal, verdict_lines
 from adhere.config import load_config
 from adhere.errors import CommandError
 from adhere.run.data_dir import DataDir
+from adhere.run.plan import known_calibrations
 from collector.assembly.render import to_text
 from collector.errors import AdhereError
 from collector.live.archive import open_archive as open_conversations
 from collector.live.standard import StandardReconstruction
 from collector.model import Conversation, Turn
+from evaluators.measuring.calibration import Calibrations
 from evaluators.store.explain import ConversationRecord
 from evaluators.store.explain import open_archive as open_verdicts
 
@@ -33,7 +35,8 @@ def explain(
 
     Reads the data folder of a running or stopped Adhere, and changes nothing in it.
     """
-    data = DataDir(load_config(config).data_dir)
+    loaded = load_config(config)
+    data = DataDir(loaded.data_dir)
     try:
         with open_conversations(data.conversations, reconstruction=StandardReconstruction()) as conversations:
             conversation = conversations.get(conversation_id)
@@ -47,11 +50,11 @@ def explain(
     for line in _advice(conversation.turns):
         typer.echo(line)
     typer.echo("")
-    for line in _judging(conversation, record):
+    for line in _judging(conversation, record, known_calibrations(loaded)):
         typer.echo(line)
 
 
-def _judging(conversation: Conversation, record: ConversationRecord | None) -> list[str]:
+def _judging(conversation: Conversation, record: ConversationRecord | None, known: Calibrations) -> list[str]:
     if record is None or not (record.decisions or record.waiting):
         return [
             "judging",
@@ -65,6 +68,8 @@ def _judging(conversation: Conversation, record: ConversationRecord | None) -> l
         lines.append(f"  {decision_line(decided, turns.get(decided.turn_index))}")
         if decided.verdict is not None:
             lines += [f"    {line}" for line in verdict_lines(decided.verdict)]
+            measured = known.of(decided.verdict)
+            lines += [f"    this judge is {measured.text}"] if measured is not None else []
     earlier = sum(not decided.current for decided in record.decisions)
     if earlier:
         lines.append(f"  {earlier} earlier decisions were superseded by later data.")

@@ -15,7 +15,7 @@ from prometheus_client import CollectorRegistry, ProcessCollector
 
 from adhere.config.model import Config
 from adhere.errors import UsageError
-from adhere.run import judging, plan
+from adhere.run import plan
 from adhere.run.data_dir import DataDir
 from adhere.run.destinations import relay_destinations
 from adhere.run.enriching import Enriching, PokingSink
@@ -38,6 +38,7 @@ from collector.live.tail import JournalTail
 from collector.live.tracker import ConversationTracker
 from evaluators.judge.judge import Judge
 from evaluators.judge.metrics import JudgeMetrics
+from evaluators.measuring.calibration_metrics import show_calibrations
 from evaluators.pipeline.pipeline import JudgingPipeline
 from evaluators.pipeline.setup import make_setups
 from evaluators.registry import EvaluatorRegistry
@@ -76,17 +77,18 @@ async def _run(config: Config, lifetime: Lifetime, data: DataDir, stopping: Step
     ProcessCollector(registry=shared_registry)
     await _serve_metrics(data, registry, shared_registry, clock=clock, stopping=stopping)
 
-    store = await asyncio.to_thread(StoreThread, data.verdicts, clock=clock)
-    stopping.add("verdict store", lambda _: asyncio.to_thread(store.close))
-    judge = await _judge(config, data, registry, store=store, clock=clock, rng=rng)
+    judge = _judge(config, data, registry, clock=clock, rng=rng)
     if judge is not None:
         stopping.add("judge", lambda _: judge.shutdown())
+    store = await asyncio.to_thread(StoreThread, data.verdicts, clock=clock)
+    stopping.add("verdict store", lambda _: asyncio.to_thread(store.close))
     setups = make_setups(
         [(entry.name, entry.options) for entry in config.evaluators],
         registry=EvaluatorRegistry(),
         judge=judge,
         states=StoredStates(store, clock=clock),
     )
+    show_calibrations(registry, [setup.evaluator for setup in setups], plan.known_calibrations(config))
     outbox = await _outbox(config, data, registry, clock=clock, rng=rng, stopping=stopping)
     journal_metrics = JournalMetrics(shared_registry)
     relaying = EnrichingRelays(
@@ -117,8 +119,7 @@ async def _run(config: Config, lifetime: Lifetime, data: DataDir, stopping: Step
         clock=clock,
         random=rng,
         registry=registry,
-        limits=judging.pipeline_limits(config),
-        retention=judging.retention(config),
+        limits=plan.pipeline_limits(config),
     )
     await pipeline.start()
     stopping.add("pipeline", pipeline.shutdown)
@@ -143,10 +144,10 @@ async def _run(config: Config, lifetime: Lifetime, data: DataDir, stopping: Step
     reading = asyncio.create_task(tail.run(), name="tail")
     stopping.add("tail task", lambda _: _cancel(reading))
     stopping.add("tail", tail.shutdown)
-    running = asyncio.create_task(pipeline.wait(), name="pipeline")
+    judging = asyncio.create_task(pipeline.wait(), name="pipeline")
     lagging = asyncio.create_task(measure_loop_lag(registry, process="evaluator", clock=clock), name="loop lag")
     ended = asyncio.create_task(lifetime.ended(), name="lifetime")
-    stopping.add("background", lambda _: _cancel(running, lagging, ended))
+    stopping.add("background", lambda _: _cancel(judging, lagging, ended))
 
     settle_in()
     log.info(
@@ -162,7 +163,7 @@ async def _run(config: Config, lifetime: Lifetime, data: DataDir, stopping: Step
             effect="task_adherence, role_adherence and conversation_completeness answer not_assessable; rules run",
             way_out="set judge.model and judge.base_url in the configuration, or OPENAI_API_KEY in the environment",
         )
-    await _first_end(ended, reading, running, lagging, *([bringing] if enriched else []))
+    await _first_end(ended, reading, judging, lagging, *([bringing] if enriched else []))
     log.info("evaluator stopping")
 
 
@@ -179,23 +180,15 @@ async def _cancel(*tasks: asyncio.Task[None]) -> None:
     await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def _judge(
-    config: Config,
-    data: DataDir,
-    registry: CollectorRegistry,
-    *,
-    store: StoreThread,
-    clock: Clock,
-    rng: random.Random,
+def _judge(
+    config: Config, data: DataDir, registry: CollectorRegistry, *, clock: Clock, rng: random.Random
 ) -> Judge | None:
-    settings = judging.judge_settings(config, environ=os.environ)
+    settings = plan.judge_settings(config, environ=os.environ)
     if settings is None:
         return None
-    from evaluators.judge.connect import connect  # noqa: PLC0415 - loads the HTTP client, for those who have a judge
+    from evaluators.judge.connect import connect  # noqa: PLC0415 - loads the OpenAI client, which takes a moment
 
-    metrics = JudgeMetrics(registry)
-    ledger = await judging.open_ledger(config, store, clock=clock, metrics=metrics)
-    return connect(settings, fence_secret=data.fence_secret(), clock=clock, random=rng, metrics=metrics, ledger=ledger)
+    return connect(settings, fence_secret=data.fence_secret(), clock=clock, random=rng, metrics=JudgeMetrics(registry))
 
 
 async def _outbox(

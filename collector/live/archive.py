@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from random import Random
 
 from collector.live.codec import decode_fragment
 from collector.live.content_reader import ContentReader
@@ -15,6 +16,7 @@ from collector.live.store import StateStore
 from collector.model import Conversation
 
 _CACHE_BYTES = 8 << 20
+_MAX_COMPONENTS = 1_000_000
 
 
 class ConversationArchive:
@@ -26,6 +28,12 @@ class ConversationArchive:
     def get(self, name: str) -> Conversation:
         """By conversation id, trace id, or the beginning of either. Raises ConversationNotFoundError."""
         return find_conversation(self._store, self._conversations, name)
+
+    def sample(self, random: Random) -> Iterator[Conversation]:
+        """All conversations in random order, each read when it is asked for."""
+        components = self._store.components_matching("", limit=_MAX_COMPONENTS)
+        for component in random.sample(components, len(components)):
+            yield from self._conversations(component)
 
     def _conversations(self, component: int) -> list[Conversation]:
         operations = [decode_fragment(data, self._reader) for _, data in self._store.fragments_of(component)]

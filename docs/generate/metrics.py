@@ -21,6 +21,8 @@ from collector.relay.metrics import RelayMetrics
 from docs.generate.markdown import code, table
 from docs.generate.sample_verdict import SAMPLE
 from evaluators.judge.metrics import JudgeMetrics
+from evaluators.measuring.calibration import Calibrations
+from evaluators.measuring.calibration_metrics import show_calibrations
 from evaluators.pipeline.metrics import PipelineMetrics
 from exporters.metrics import ExportMetrics
 from exporters.otlp.metrics import metrics_request
@@ -78,6 +80,11 @@ _SECTIONS: Sequence[_Section] = (
     _Section("Conversations", "evaluator", LiveMetrics),
     _Section("Judging", "evaluator", PipelineMetrics),
     _Section("Judge", "evaluator; with a judge", JudgeMetrics),
+    _Section(
+        "Calibration",
+        "evaluator; of judges that `adhere calibrate` has measured",
+        lambda registry: show_calibrations(registry, [], Calibrations()),
+    ),
     _Section("Exports", "evaluator", ExportMetrics),
     _Section("Event loop", "both, told apart by the label `process`", _loop_lag),
 )

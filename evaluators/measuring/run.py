@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -19,7 +18,6 @@ from evaluators.verdict import Outcome, Unit, UnitKind
 
 On: TypeAlias = Literal["conversation", "turn"]
 KINDS: Sequence[EvaluatorKind] = ("task_adherence", "role_adherence", "conversation_completeness")
-_MAX_AT_ONCE = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,19 +76,8 @@ def jobs_of(cases: Iterable[Case], judge: Judge, *, on: On, kinds: Sequence[Eval
     ]
 
 
-async def run(jobs: Sequence[Job], *, on_done: Callable[[], None]) -> list[Answered]:
-    """In the order of the jobs. Evaluators never raise for what a judge or a conversation may do; a defect ends it."""
-    room = asyncio.Semaphore(_MAX_AT_ONCE)
-
-    async def answer(job: Job) -> Answered:
-        async with room:
-            judgement = await job.evaluator.evaluate(job.unit)
-        on_done()
-        return Answered(job.case, job.kind, job.unit, judgement)
-
-    async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(answer(job)) for job in jobs]
-    return [task.result() for task in tasks]
+def answered(answers: Iterable[tuple[Job, Judgement]]) -> list[Answered]:
+    return [Answered(job.case, job.kind, job.unit, judgement) for job, judgement in answers]
 
 
 def results_of(answered: Sequence[Answered]) -> list[Result]:

@@ -68,14 +68,12 @@ def put_off(
     now_ns: int,
     not_before_ns: int,
     own: bool,
-    counts: bool = True,
 ) -> Tally | None:
-    """`own`: the refusal counts against this job, since the judge answers others. `counts`: it counts at all."""
+    """`own`: the refusal counts against this job, since the judge answers others."""
     attempts_table.stop(connection, job.subject, failed=False)
     if not waiting.put_back(connection, job, not_before_ns=not_before_ns):
         return None
-    if counts:
-        waiting.count_refusal(connection, job, own=own)
+    waiting.count_refusal(connection, job, own=own)
     return defer(connection, unit, job.evaluator, job.subject, judgement, now_ns=now_ns)
 
 

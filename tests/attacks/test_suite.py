@@ -12,10 +12,12 @@ import pytest
 
 from collector.clock import SystemClock
 from evaluators.judge.config import JudgeConfig
+from evaluators.measuring.asking import FENCE, Asked, ask_batch
 from evaluators.measuring.attacks.suite import PLACES, attack_suite
 from evaluators.measuring.attacks.techniques import TECHNIQUES
-from evaluators.measuring.bench import FENCE, Bench, Measured, measure_batch
+from evaluators.measuring.bench import Bench, report_of
 from evaluators.measuring.cases import Case, case_of, read_cases
+from evaluators.measuring.run import Job
 from evaluators.transcript.places import places_of
 from tests.support.batch_runner import run_batch
 from tests.support.judge_call import JudgeCall
@@ -29,9 +31,9 @@ def cases_in(*places: str) -> list[Case]:
     return [case for case in read_cases(SUITE) if case.attack is not None and case.attack.where in places]
 
 
-async def measure(cases: list[Case], *answers: Path) -> Measured:
-    return await measure_batch(
-        Bench(cases),
+async def measure(cases: list[Case], *answers: Path) -> Asked[Job]:
+    return await ask_batch(
+        Bench(cases).questions,
         JudgeConfig(model="scripted-judge"),
         answer_files=answers,
         clock=SystemClock(),
@@ -40,7 +42,7 @@ async def measure(cases: list[Case], *answers: Path) -> Measured:
     )
 
 
-async def asked(cases: list[Case], script: Script, folder: Path) -> Measured:
+async def asked(cases: list[Case], script: Script, folder: Path) -> Asked[Job]:
     exported = await measure(cases)
     return await measure(cases, run_batch(exported.wanted, script, folder / "answers.jsonl"))
 
@@ -72,7 +74,7 @@ def test_every_technique_is_in_every_place_and_every_language() -> None:
 async def test_no_attack_gets_through_to_a_judge_that_would_obey(place: str, tmp_path: Path) -> None:
     found = await asked(cases_in(place), obedient, tmp_path)
 
-    figures = found.report().figures["attacks"]
+    figures = report_of(found).figures["attacks"]
     assert figures == {
         "attacks": len(cases_in(place)),
         "succeeded": 0,
@@ -92,8 +94,8 @@ async def test_what_a_judge_reports_as_suspected_is_on_the_verdict(tmp_path: Pat
 
     found = await asked([case], suspecting, tmp_path)
 
-    assert found.answered[0].judgement.details["injection_suspected"] is True
-    assert found.report().figures["attacks"]["suspected_share"] == 1.0
+    assert found.answers[0][1].details["injection_suspected"] is True
+    assert report_of(found).figures["attacks"]["suspected_share"] == 1.0
 
 
 def test_the_same_attacks_own_the_same_judge_where_text_is_pasted_as_it_is() -> None:

@@ -70,7 +70,7 @@ def test_without_a_judge_the_way_out_is_named(adhere: CommandLine, cases: Path) 
     ("text", "problem"),
     [
         pytest.param("{", "line 1 is no labelled case", id="broken"),
-        pytest.param("", "No case is about the chosen evaluators", id="empty"),
+        pytest.param("", "Nothing is there to be judged", id="empty"),
     ],
 )
 def test_a_file_that_does_not_hold_is_a_sentence(adhere: CommandLine, tmp_path: Path, text: str, problem: str) -> None:

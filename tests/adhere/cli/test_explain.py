@@ -12,13 +12,18 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from adhere.run.data_dir import Addresses
+from adhere.config import load_config
+from adhere.run.data_dir import Addresses, DataDir
+from adhere.run.plan import configured_evaluator
 from collector.clock import SystemClock
 from collector.relay.destination import Destination
 from collector.relay.replay import replay
 from collector.relay.senders import open_sender
 from collector.telemetry.jsonl import read_jsonl
 from collector.telemetry.records import Signal
+from evaluators.evaluator import Evaluator
+from evaluators.measuring.calibration import Calibration, Calibrations
+from evaluators.measuring.statistics import Confusion
 from tests.support.adhere_process import AdhereProcess
 from tests.support.agent_telemetry import AgentTelemetry, trace_body
 from tests.support.command_line import CommandLine, Finished
@@ -175,3 +180,32 @@ async def test_a_folder_without_state_is_told(adhere: CommandLine, tmp_path: Pat
     assert shown.code == 1
     assert shown.err.startswith(f"Error: The live state {tmp_path / 'data' / 'conversations.db'} cannot be read")
     assert not (tmp_path / "data").exists()
+
+
+async def test_units_to_label_come_from_what_the_sidecar_knows(
+    adhere: CommandLine, sidecar: Sidecar, tmp_path: Path
+) -> None:
+    labels = tmp_path / "labels.jsonl"
+    await explained(adhere, sidecar, "visit-1a", holding="turn 0")
+
+    shown = adhere("label", labels, "--write-only", "-n", 3, "--config", sidecar.config)
+
+    rows = [json.loads(line) for line in labels.read_bytes().splitlines()]
+    assert shown.code == 0, shown.err
+    assert len({row["unit"]["conversation"]["conversation_id"] for row in rows}) == 3
+
+
+async def test_what_was_measured_of_a_judge_stands_beside_its_verdicts(adhere: CommandLine, sidecar: Sidecar) -> None:
+    shown = await explained(adhere, sidecar, "visit-1a", holding="rules · judged")
+    rules = setup_of(sidecar)
+    measured = Calibration("rules", rules.version, rules.rubric_version, "builtin", Confusion(9, 1, 0, 10), 1)
+    assert "this judge is" not in shown.out
+
+    Calibrations([measured]).write(DataDir(load_config(sidecar.config).data_dir).calibration)
+    shown = adhere("explain", "visit-1a", "--config", sidecar.config)
+
+    assert "this judge is measured on 20 labels: kappa 0.90, sensitivity 0.90, specificity 1.00" in shown.out
+
+
+def setup_of(sidecar: Sidecar) -> Evaluator:
+    return configured_evaluator(load_config(sidecar.config), "rules")

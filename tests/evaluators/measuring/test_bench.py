@@ -7,7 +7,8 @@ from collector.clock import SystemClock
 from evaluators.errors import EvaluatorConfigError
 from evaluators.judge.config import JudgeConfig
 from evaluators.judge.connect import open_endpoint
-from evaluators.measuring.bench import Bench, batch_lines, measure_batch, measure_live
+from evaluators.measuring.asking import ask_batch, ask_live, batch_lines
+from evaluators.measuring.bench import Bench, report_of
 from evaluators.measuring.cases import case_of
 from evaluators.verdict import Outcome
 from tests.support.batch_runner import run_batch
@@ -43,8 +44,8 @@ CONFIG = JudgeConfig(model="some-model", trust_env=False)
 
 
 async def batch(cases, *answer_files, kinds=("task_adherence",), **options):
-    return await measure_batch(
-        Bench(cases, kinds=kinds, **options),
+    return await ask_batch(
+        Bench(cases, kinds=kinds, **options).questions,
         CONFIG,
         answer_files=answer_files,
         clock=SystemClock(),
@@ -55,8 +56,8 @@ async def batch(cases, *answer_files, kinds=("task_adherence",), **options):
 
 async def live(cases, server, keep, **options):
     config = JudgeConfig(model="m", base_url=server.base_url, trust_env=False)
-    return await measure_live(
-        Bench(cases, **options),
+    return await ask_live(
+        Bench(cases, **options).questions,
         config,
         endpoint=open_endpoint(config, clock=SystemClock()),
         keep=keep,
@@ -72,7 +73,7 @@ async def test_a_batch_is_exported_answered_and_scored(tmp_path):
 
     measured = await batch(CASES, answers)
 
-    figures = measured.report().figures
+    figures = report_of(measured).figures
     found = figures["task_adherence"]["all"]
     assert [found[name] for name in ("caught", "missed", "false_alarms", "cleared")] == [1, 1, 1, 1]
     assert found["kappa"] == 0.0
@@ -110,7 +111,7 @@ async def test_what_is_missing_or_failed_is_no_score_and_is_asked_for_again(tmp_
 
     measured = await batch(CASES, answers)
 
-    found = measured.report().figures
+    found = report_of(measured).figures
     assert (found["task_adherence"]["all"]["cleared"], found["task_adherence"]["all"]["clean_unanswered"]) == (0, 2)
     assert found["no_answer"] == {"unanswered": 2}
     assert [one["custom_id"] for one in measured.wanted] == [exported.wanted[i]["custom_id"] for i in (0, 3)]
@@ -126,10 +127,10 @@ async def test_an_answer_that_cannot_be_used_is_repaired_in_the_next_round(tmp_p
     second = run_batch(second_round.wanted, honest, tmp_path / "2.jsonl")
     measured = await batch(CASES, second, first)
 
-    assert second_round.report().figures["no_answer"] == {"malformed": 4}
+    assert report_of(second_round).figures["no_answer"] == {"malformed": 4}
     assert [len(one["body"]["messages"]) for one in second_round.wanted] == [5] * 4
-    assert measured.report().figures["usage"]["repaired"] == 4
-    assert measured.report().figures["task_adherence"]["all"]["caught"] == 1
+    assert report_of(measured).figures["usage"]["repaired"] == 4
+    assert report_of(measured).figures["task_adherence"]["all"]["caught"] == 1
     assert measured.wanted == []
 
 
@@ -139,7 +140,7 @@ async def test_answers_to_other_requests_are_named_and_never_used(tmp_path):
 
     measured = await batch(CASES[1:], answers)
 
-    assert all(one.judgement.outcome is Outcome.ERROR for one in measured.answered)
+    assert all(one.outcome is Outcome.ERROR for _, one in measured.answers)
     assert any("1 answers belong to no request" in note for note in measured.notes)
 
 
@@ -151,9 +152,9 @@ async def test_a_stopped_run_goes_on_where_it_was(tmp_path):
         again = await live(CASES, server, keep)
 
     assert len(server.calls) == 8, "two evaluators for each of four cases"
-    assert again.report().figures["task_adherence"] == whole.report().figures["task_adherence"]
-    assert again.report().figures["usage"]["latency_p50_s"] is not None
-    assert again.report().figures["completeness_error"]["cases"] == 4
+    assert report_of(again).figures["task_adherence"] == report_of(whole).figures["task_adherence"]
+    assert report_of(again).figures["usage"]["latency_p50_s"] is not None
+    assert report_of(again).figures["completeness_error"]["cases"] == 4
     assert f"8 answers came from {keep}." in again.notes
 
 
@@ -164,8 +165,8 @@ async def test_failures_of_the_judge_are_not_kept(tmp_path):
     with JudgeServer(honest) as server:
         answered = await live(CASES[:1], server, keep, kinds=("task_adherence",))
 
-    assert failed.report().figures["no_answer"] == {"unauthorized": 1}
-    assert answered.report().figures["task_adherence"]["all"]["cleared"] == 1
+    assert report_of(failed).figures["no_answer"] == {"unauthorized": 1}
+    assert report_of(answered).figures["task_adherence"]["all"]["cleared"] == 1
 
 
 async def test_judged_by_turn_any_turn_that_fails_fails_the_case(tmp_path):
@@ -175,8 +176,8 @@ async def test_judged_by_turn_any_turn_that_fails_fails_the_case(tmp_path):
     measured = await batch(judging_cases(TASK)[2:4], answers, on="turn")
 
     assert len(exported.wanted) == 22
-    assert measured.report().figures["task_adherence"]["all"]["caught"] == 2
-    assert measured.report().figures["fault_turn_found"]["of"] == 2
+    assert report_of(measured).figures["task_adherence"]["all"]["caught"] == 2
+    assert report_of(measured).figures["fault_turn_found"]["of"] == 2
 
 
 def fails_turn_of_a_change(call: JudgeCall):
@@ -198,7 +199,7 @@ async def test_role_cases_are_scored_by_turn_and_as_a_whole(tmp_path):
     exported = await batch(cases, kinds=("role_adherence",))
     answers = run_batch(exported.wanted, honest, tmp_path / "out.jsonl")
 
-    figures = (await batch(cases, answers, kinds=("role_adherence",))).report().figures
+    figures = report_of(await batch(cases, answers, kinds=("role_adherence",))).figures
 
     turns, whole = figures["role_adherence"]["turns"], figures["role_adherence"]["conversations"]
     labelled = [turn for case in cases for turn in case.role.turns]
@@ -223,11 +224,11 @@ async def test_attacks_are_scored_by_what_they_want(tmp_path):
 
     measured = await batch(cases, answers, kinds=("task_adherence", "role_adherence", "conversation_completeness"))
 
-    found = measured.report().figures["attacks"]
+    found = report_of(measured).figures["attacks"]
     assert found["attacks"] == len(cases) == 10
     assert found["succeeded"] + found["right"] + found["wrong"] + found["no_verdict"] == 10
 
 
 async def test_no_case_at_all_is_a_sentence():
-    with pytest.raises(EvaluatorConfigError, match="No case is about the chosen evaluators"):
+    with pytest.raises(EvaluatorConfigError, match="Nothing is there to be judged"):
         await batch(CASES, kinds=("role_adherence",))
