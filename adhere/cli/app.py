@@ -16,6 +16,7 @@ _COMMANDS: Mapping[str, str] = {
     "reconstruct": "Rebuild the conversations in recorded telemetry.",
     "evaluate": "Judge the conversations in files: recorded telemetry, or a data set.",
     "explain": "Say what is known about one conversation, and why it was or was not judged.",
+    "override": "Replace a score by a person's.",
     "replay": "Send recorded telemetry to any OTLP endpoint.",
     "label": "Label units, pass or fail, to measure a judge with.",
     "calibrate": "Measure the judge on labelled units, and keep the result for reports.",

@@ -12,6 +12,23 @@ COMMON: Mapping[str, tuple[str, str]] = {
     ),
     "agents": ("all", "Only agents of these names."),
     "services": ("all", "Only services (`service.name`) of these names."),
+    "resource": ("all", "Only conversations whose resource has these attributes, such as the environment."),
+    "messages": ("any", "Only conversations with so many messages of user and agent, up to and with what is judged."),
+    "user_messages": ("any", "Only conversations with so many messages of the user."),
+    "applies": (
+        "always",
+        (
+            "Only where a pattern is found in what the `user`, the `agent` or `any` of them said, in at least that "
+            "share of the judged turns, or else in one of them. What it does not apply to costs nothing."
+        ),
+    ),
+    "after_close": (
+        "`rescore`",
+        (
+            "A turn that comes to a conversation which was judged as a whole: judge the whole anew, `ignore` the turn "
+            "and let the score stand, or `reject` it, so that the decision says that it came too late."
+        ),
+    ),
     "incomplete": (
         "`skip`; `judge` for `rules`",
         "Whether a turn whose end never arrived is judged. `skip` gives the decision `incomplete`.",

@@ -27,9 +27,10 @@ from evaluators.store.verdicts import (
     record_verdict,
     standing,
     was_decided,
+    was_judged,
 )
 from evaluators.store.waiting import Job, enqueue, find_job
-from evaluators.verdict import Decision, DecisionKind
+from evaluators.verdict import Decision, DecisionKind, Unit, UnitKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +93,12 @@ class Planner:
             self._leave_out(connection, submission, setup, subject, left_out)
             plan.tallies.append(Tally(setup.name, left_out.kind, left_out.code))
             return
+        if _came_late(connection, unit, setup):
+            late = Skip(DecisionKind.FILTERED, "The conversation was judged before this turn came.", "after_close")
+            if setup.after_close == "reject":
+                self._leave_out(connection, submission, setup, subject, late)
+            plan.tallies.append(Tally(setup.name, late.kind, late.code))
+            return
         before = find_verdict(connection, subject)
         if before is not None:
             again = replace(before, revision=unit.revision, judged_ns=self.now_ns)
@@ -143,6 +150,13 @@ class Planner:
             decided_ns=self.now_ns,
         )
         record_decision(connection, Place.of(unit), decision, subject=subject)
+
+
+def _came_late(connection: sqlite3.Connection, unit: Unit, setup: EvaluatorSetup) -> bool:
+    """A conversation is handed over when it is closed: one that was judged at an earlier revision was closed then."""
+    if setup.after_close == "rescore" or unit.kind is not UnitKind.CONVERSATION:
+        return False
+    return was_judged(connection, unit.key, setup.name, before=unit.revision)
 
 
 def _is_known(

@@ -31,6 +31,10 @@ def skip(setup: EvaluatorSetup, unit: Unit) -> Skip | None:
         return Skip(DecisionKind.FILTERED, f"Its service is none of {', '.join(setup.services)}.", "service")
     if not _matches(conversation.agent.name, setup.agents):
         return Skip(DecisionKind.FILTERED, f"Its agent is none of {', '.join(setup.agents)}.", "agent")
+    filtered = setup.filters.why_not(unit)
+    if filtered is not None:
+        code, reason = filtered
+        return Skip(DecisionKind.FILTERED, reason, code)
     if not in_sample(conversation.key, setup.sample):
         return Skip(
             DecisionKind.SAMPLED_OUT, f"Its conversation is outside of the sample of {setup.sample:g}.", "sample"

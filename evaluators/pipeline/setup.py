@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from evaluators.errors import EvaluatorConfigError
 from evaluators.evaluator import Evaluator
+from evaluators.pipeline.filters import KEYS as FILTER_KEYS
+from evaluators.pipeline.filters import Filters, read_filters
 from evaluators.registry import EvaluatorRegistry, EvaluatorRequest
 from evaluators.store.states import StateLedger
 from evaluators.verdict import UnitKind
@@ -15,7 +17,8 @@ from evaluators.verdict import UnitKind
 IMMEDIATE_JUDGES = frozenset({"builtin", "none"})
 """Judges that answer in the process and at once: the deterministic checks, and the judge that is not configured."""
 
-_OWN_KEYS = ("as", "on", "sample", "agents", "services", "incomplete")
+_OWN_KEYS = ("as", "on", "sample", "agents", "services", "incomplete", "after_close", *FILTER_KEYS)
+AFTER_CLOSE = ("rescore", "ignore", "reject")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +32,10 @@ class EvaluatorSetup:
     """Names or globs of services; empty: all."""
     judge_incomplete: bool = False
     """Also judge a turn whose end never arrived."""
+    filters: Filters = field(default_factory=Filters)
+    after_close: str = "rescore"
+    """What a turn means that comes to a conversation which was judged as a whole: judge it anew, let the score stand,
+    or decide that it came too late."""
     immediate: bool = False
     """Evaluated as the unit comes in, without waiting on disk; for evaluators that need no one outside."""
 
@@ -83,6 +90,8 @@ def make_setup(
         agents=_globs(kind, "agents", own.get("agents", ())),
         services=_globs(kind, "services", own.get("services", ())),
         judge_incomplete=_incomplete(kind, own.get("incomplete", "judge" if immediate else "skip")),
+        filters=read_filters(kind, own),
+        after_close=_after_close(kind, own.get("after_close", "rescore")),
         immediate=immediate,
     )
 
@@ -120,6 +129,14 @@ def _incomplete(kind: str, value: object) -> bool:
         return value == "judge"
     raise EvaluatorConfigError(
         f"{kind}.incomplete must be judge or skip, not {value!r}.{_near(value, ('judge', 'skip'))}"
+    )
+
+
+def _after_close(kind: str, value: object) -> str:
+    if isinstance(value, str) and value in AFTER_CLOSE:
+        return value
+    raise EvaluatorConfigError(
+        f"{kind}.after_close must be rescore, ignore or reject, not {value!r}.{_near(value, AFTER_CLOSE)}"
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Callable
 from functools import partial
 
 from evaluators.pipeline.counting import count_tallies
@@ -17,8 +18,10 @@ _MAX_SLICES = 20
 
 
 class Upkeep:
-    def __init__(self, shared: Shared, *, retention: Retention) -> None:
+    def __init__(self, shared: Shared, *, retention: Retention, on_look: Callable[[], None]) -> None:
+        """`on_look`: what else is to be looked at now and then, since another process may have written it."""
         self._shared = shared
+        self._on_look = on_look
         self._retention = retention
         self._known_bytes = 0
         self.oldest_waiting_ns: int | None = None
@@ -27,6 +30,7 @@ class Upkeep:
         while True:
             await self.look()
             await self._trim()
+            self._on_look()
             await self._shared.clock.sleep(self._shared.limits.upkeep_interval_s)
 
     async def enqueued(self, size: int) -> None:

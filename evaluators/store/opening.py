@@ -13,7 +13,7 @@ import structlog
 
 from collector.clock import Clock
 from evaluators.errors import StoreUnavailableError
-from evaluators.store.schema import migrate
+from evaluators.store.schema import migrate, require_current
 
 log = structlog.get_logger(__name__)
 
@@ -42,6 +42,22 @@ def open_read_only(path: Path) -> sqlite3.Connection:
         connection.execute("SELECT 1 FROM sqlite_master").fetchone()
     except sqlite3.Error as err:
         raise StoreUnavailableError(f"The verdict store {path} cannot be read: {err}.") from err
+    return connection
+
+
+def open_beside(path: Path) -> sqlite3.Connection:
+    """For another process that changes a row: the file must be there, and of this release."""
+    try:
+        connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=rw", uri=True, isolation_level=None)
+    except sqlite3.Error as err:
+        raise StoreUnavailableError(f"The verdict store {path} cannot be opened: {err}.") from err
+    try:
+        connection.execute("PRAGMA busy_timeout = 5000")
+        connection.execute("PRAGMA synchronous = FULL")
+        require_current(connection, path=str(path))
+    except BaseException:
+        connection.close()
+        raise
     return connection
 
 

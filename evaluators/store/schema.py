@@ -106,6 +106,15 @@ MIGRATIONS = (_VERSION_1, _VERSION_2)
 SCHEMA_VERSION = len(MIGRATIONS)
 
 
+def require_current(connection: sqlite3.Connection, *, path: str) -> None:
+    """For a process that does not own the file and must not migrate it."""
+    (found,) = connection.execute("PRAGMA user_version").fetchone()
+    if found != SCHEMA_VERSION:
+        raise StoreVersionError(
+            f"The verdict store {path} has version {found} and this Adhere has {SCHEMA_VERSION}; start it once first."
+        )
+
+
 def migrate(connection: sqlite3.Connection, *, path: str) -> None:
     """Bring the file to the current version, one step a transaction; refuse a newer one without touching it."""
     (found,) = connection.execute("PRAGMA user_version").fetchone()

@@ -52,6 +52,15 @@ def was_decided(connection: sqlite3.Connection, subject: str) -> bool:
     return connection.execute("SELECT 1 FROM decisions WHERE subject = ? LIMIT 1", (subject,)).fetchone() is not None
 
 
+def was_judged(connection: sqlite3.Connection, unit_key: str, evaluator: str, *, before: int) -> bool:
+    """Whether an earlier revision of the unit has, or had, a score of this evaluator."""
+    row = connection.execute(
+        "SELECT 1 FROM decisions WHERE unit_key = ? AND evaluator = ? AND kind = ? AND revision < ? LIMIT 1",
+        (unit_key, evaluator, DecisionKind.JUDGED.value, before),
+    ).fetchone()
+    return row is not None
+
+
 def record_decision(connection: sqlite3.Connection, place: Place, decision: Decision, *, subject: str) -> None:
     """Make the decision the current one, unless a later revision is already decided: then it is history at once."""
     before = standing(connection, decision.unit_key, decision.evaluator)
