@@ -12,7 +12,7 @@ from evaluators.carrying import Memory, turn_words
 from evaluators.errors import EvaluatorConfigError
 from evaluators.evaluator import Judgement
 from evaluators.evidence import Citation, EvidenceError, verify
-from evaluators.inquiry import Asking, question_of, refuse_leaks
+from evaluators.inquiry import Asking, question_of, without_leaks
 from evaluators.judge.answer import decode_answer
 from evaluators.judge.errors import JudgeError, JudgeErrorType, UnusableAnswerError
 from evaluators.judge.judge import Judge
@@ -80,8 +80,8 @@ async def _ask(asking: Asking[A], unit: Unit, judge: Judge, memory: Memory | Non
 
 def _checked(asking: Asking[A], unit: Unit, record: Record, content: str) -> Judgement:
     judgement = asking.conclude(decode_answer(content, asking.answer_type), unit, record)
-    refuse_leaks(judgement, question_of(asking, unit, record), known=asking.repeatable, mark=record.mark)
-    return judgement
+    question = question_of(asking, unit, record)
+    return without_leaks(judgement, question, known=asking.repeatable, mark=record.mark)
 
 
 def verified(citations: list[Citation], unit: Unit) -> tuple[Evidence, ...]:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Generic, TypeVar
 
 import msgspec
 
+from evaluators import leak
 from evaluators.carrying import Carrying
 from evaluators.evaluator import Judgement
 from evaluators.judge.errors import UnusableAnswerError
 from evaluators.judge.frame import frame_text
 from evaluators.judge.question import Question
 from evaluators.judge.schema import strict_schema
-from evaluators.leak import leaks
 from evaluators.transcript.record import Record, end_line
 from evaluators.verdict import Unit
 
@@ -62,12 +63,19 @@ def make_question(
     )
 
 
-def refuse_leaks(judgement: Judgement, question: Question, *, known: str, mark: str) -> None:
+def without_leaks(judgement: Judgement, question: Question, *, known: str, mark: str) -> Judgement:
+    """Without what the judge repeats of its instructions on its way; raises `UnusableAnswerError` for a recital."""
     texts = [judgement.reason, *_strings(judgement.details)]
-    instructions = f"{question.frame}\n{question.text.partition(end_line(mark))[2]}"
-    notes = question.text.partition(end_line(mark))[0]
-    if leaks(texts, mark=mark, instructions=instructions, known=f"{question.record}\n{notes}\n{known}"):
-        raise UnusableAnswerError("It repeated your instructions or the mark of the record.")
+    notes, _, told = question.text.partition(end_line(mark))
+    instructions = f"{question.frame}\n{told}"
+    known = f"{question.record}\n{notes}\n{known}"
+    if leak.recites(texts, instructions=instructions, known=known):
+        raise UnusableAnswerError("It repeated your instructions.")
+    if not leak.leaks(texts, mark=mark, instructions=instructions, known=known):
+        return judgement
+    keep = partial(leak.without_leaks, mark=mark, instructions=instructions, known=known)
+    details = {key: _mapped(value, keep) for key, value in judgement.details.items()}
+    return replace(judgement, reason=keep(judgement.reason), details=details)
 
 
 def _strings(value: object) -> Iterator[str]:
@@ -79,3 +87,13 @@ def _strings(value: object) -> Iterator[str]:
     elif isinstance(value, list | tuple):
         for item in value:
             yield from _strings(item)
+
+
+def _mapped(value: object, change: Callable[[str], str]) -> object:
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, Mapping):
+        return {key: _mapped(item, change) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_mapped(item, change) for item in value]
+    return value

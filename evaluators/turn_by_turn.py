@@ -14,7 +14,7 @@ import msgspec
 
 from evaluators.carrying import MAX_PASSES, NOTHING, Carried, Carrying, Memory, shown, upto
 from evaluators.evaluator import Judgement
-from evaluators.inquiry import Asking, make_question, refuse_leaks
+from evaluators.inquiry import Asking, make_question, without_leaks
 from evaluators.judge.answer import decode_answer
 from evaluators.judge.errors import JudgeError
 from evaluators.judge.judge import Answer, Judge
@@ -128,7 +128,7 @@ class _Passes:
         def read(content: str) -> tuple[Judgement, msgspec.Struct | None]:
             answer = decode_answer(content, self._carrying.answer_type)
             judgement, next_state = self._carrying.conclude(answer, unit, record, state)
-            refuse_leaks(judgement, question, known=self._asking.repeatable, mark=record.mark)
+            judgement = without_leaks(judgement, question, known=self._asking.repeatable, mark=record.mark)
             return judgement, next_state
 
         try:

@@ -48,8 +48,10 @@ Q = TypeVar("Q", bound=Question)
 class Asked(Generic[Q]):
     answers: Sequence[tuple[Q, Judgement]]
     """In the order of the questions."""
+    calls: int
+    """Answered ones."""
     durations_s: Sequence[float]
-    """Of all answered calls."""
+    """Of these, as far as they are known."""
     wanted: Sequence[Mapping[str, Any]] = ()
     """Requests that have no answer, as lines of a batch input."""
     notes: Sequence[str] = field(default_factory=list)
@@ -75,7 +77,7 @@ async def ask_live(
     finally:
         await judge.shutdown()
         log.close()
-    return Asked(found, keeping.durations_s, notes=[f"{keeping.reused} answers came from {keep}."])
+    return Asked(found, keeping.calls, keeping.durations_s, notes=[f"{keeping.reused} answers came from {keep}."])
 
 
 async def ask_batch(
@@ -94,7 +96,7 @@ async def ask_batch(
     found = await _run(questions(judge), progress)
     await judge.shutdown()
     notes = _notes(endpoint, answers) if answer_files else []
-    return Asked(found, endpoint.durations_s, endpoint.wanted, notes)
+    return Asked(found, len(endpoint.used) - endpoint.failed, endpoint.durations_s, endpoint.wanted, notes)
 
 
 def batch_lines(wanted: Sequence[Mapping[str, Any]]) -> bytes:

@@ -35,7 +35,7 @@ def report_of(asked: Asked[Job]) -> Report:
     add_role(report, results)
     add_completeness(report, results)
     add_attacks(report, attacked(results, FENCE))
-    add_usage(report, found, asked.durations_s)
+    add_usage(report, found, calls=asked.calls, durations_s=asked.durations_s)
     return report
 
 

@@ -95,6 +95,13 @@ class Case:
     deviations: tuple[Deviation, ...] = ()
     product_description: str | None = None
     attack: Attack | None = None
+    turns: tuple[int, ...] = ()
+    """The turn of the conversation that each turn of the labels is. They count what users said from 0, and a
+    conversation may begin with a word of the agent's.
+    """
+
+    def turn_of(self, labelled: int) -> int:
+        return self.turns[labelled] if 0 <= labelled < len(self.turns) else labelled
 
 
 def read_cases(path: Path) -> Iterator[Case]:
@@ -114,17 +121,19 @@ def case_of(value: Mapping[str, Any]) -> Case:
     conversation = conversation_from(line.conversation, name="chat")
     # The content is in the id, so that it is in the mark of the record and in the ids of requests.
     conversation = replace(conversation, conversation_id=f"{line.id}/{conversation.conversation_id}")
-    turns = len(conversation.turns)
-    case = Case(line.id, line.language, conversation)
+    turns = tuple(turn.index for turn in conversation.turns if turn.user_input is not None)
+    case = Case(line.id, line.language, conversation, turns=turns)
     if line.truth is not None:
-        return _with(case, attack=msgspec.convert(value, Attack))
+        return replace(case, attack=msgspec.convert(value, Attack))
     if line.labels is not None and "turns" in line.labels:
         role = msgspec.convert(line.labels, RoleLabels)
-        if len(role.turns) != turns:
-            raise ValueError(f"labels.turns has {len(role.turns)} entries for {turns} turns")
-        return _with(case, role=role, deviations=line.deviations, product_description=line.product_description)
+        if len(role.turns) == len(conversation.turns):
+            case = replace(case, turns=tuple(range(len(conversation.turns))))
+        elif len(role.turns) > len(turns):  # Fewer are right where nobody answered the last one.
+            raise ValueError(f"labels.turns has {len(role.turns)} entries for {len(turns)} turns")
+        return replace(case, role=role, deviations=line.deviations, product_description=line.product_description)
     if line.labels is not None and "task_adherence" in line.labels:
-        return _with(case, task=msgspec.convert(line.labels, TaskLabels), fault=line.fault)
+        return replace(case, task=msgspec.convert(line.labels, TaskLabels), fault=line.fault)
     raise ValueError("it has no labels: give labels.task_adherence, labels.turns, or truth")
 
 
@@ -133,10 +142,6 @@ def _case(line: bytes, *, where: str) -> Case:
         return case_of(json.loads(line))
     except (ValueError, InputFormError, RecursionError) as err:
         raise EvaluatorConfigError(f"{where} is no labelled case: {one_line(str(err), max_chars=200)}.") from err
-
-
-def _with(case: Case, **changes: Any) -> Case:
-    return Case(case.id, case.language, case.conversation, **changes)
 
 
 def unique_cases(cases: Sequence[Case]) -> Sequence[Case]:

@@ -57,6 +57,8 @@ class KeepingEndpoint:
         self._names = _Names()
         self.durations_s: list[float] = []
         """Of all answered calls, kept ones included."""
+        self.calls = 0
+        """Answered ones, kept ones included."""
         self.reused = 0
 
     async def complete(self, question: Question, *, repair: Repair | None, max_tokens: int) -> Completion:
@@ -64,6 +66,7 @@ class KeepingEndpoint:
         kept = self._answers.kept.get(name)
         if kept is not None:
             self.reused += 1
+            self.calls += 1
             if kept.duration_s is not None:
                 self.durations_s.append(kept.duration_s)
             return kept.completion
@@ -74,6 +77,7 @@ class KeepingEndpoint:
             self._names.give_back(name)
             raise
         duration_s = self._clock.monotonic_s() - started_s
+        self.calls += 1
         self._log.keep(name, completion, duration_s=duration_s)
         self.durations_s.append(duration_s)
         return completion

@@ -54,7 +54,7 @@ def add_task(report: Report, results: Sequence[Result]) -> None:
         report,
         "fault_turn_found",
         "Faults caught with evidence from a turn of the fault",
-        [bool(set(r.case.fault.turns) & r.failed_turns) for r in found if r.case.fault is not None and r.failed],
+        [bool(_fault_turns(r) & r.failed_turns) for r in found if r.case.fault is not None and r.failed],
     )
 
 
@@ -80,7 +80,7 @@ def add_role(report: Report, results: Sequence[Result]) -> None:
     for result in found:
         said = {cast("int", turn["turn"]): not turn["adherent"] for turn in _said_turns(result)}
         for deviation in result.case.deviations:
-            kinds.setdefault(deviation.kind, []).append(said.get(deviation.turn) is True)
+            kinds.setdefault(deviation.kind, []).append(said.get(result.case.turn_of(deviation.turn)) is True)
     table = [[kind, f"{sum(hits)} of {len(hits)}"] for kind, hits in sorted(kinds.items())]
     if table:
         report.tables.append(Table("Deviating turns by kind", ("kind", "found"), table))
@@ -152,6 +152,11 @@ def _dimension_failed(result: Result, name: str) -> bool | None:
     return True if "fail" in said else None if not said or "" in said else False
 
 
+def _fault_turns(result: Result) -> set[int]:
+    fault = result.case.fault
+    return set() if fault is None else {result.case.turn_of(turn) for turn in fault.turns}
+
+
 def _labels(result: Result) -> Sequence[bool]:
     return result.case.role.turns if result.case.role is not None else ()
 
@@ -167,7 +172,7 @@ def _said_turns(result: Result) -> list[dict[str, object]]:
 def _turn_pairs(result: Result) -> list[tuple[bool, bool | None]]:
     """(deviates by the label, deviates by the judge) of every labelled turn."""
     said: dict[object, bool] = {turn["turn"]: not turn["adherent"] for turn in _said_turns(result)}
-    return [(not adheres, said.get(index)) for index, adheres in enumerate(_labels(result))]
+    return [(not adheres, said.get(result.case.turn_of(index))) for index, adheres in enumerate(_labels(result))]
 
 
 def _any_deviates(result: Result) -> bool | None:

@@ -65,7 +65,7 @@ def confusion_figures(found: Confusion) -> dict[str, object]:
     }
 
 
-def add_usage(report: Report, answered: Sequence[Answered], durations_s: Sequence[float]) -> None:
+def add_usage(report: Report, answered: Sequence[Answered], *, calls: int, durations_s: Sequence[float]) -> None:
     """Calls, tokens, cost and latency, and what has no answer and why."""
     infos = [one.judgement.judge for one in answered]
     tokens, cached = sum(info.input_tokens for info in infos), sum(info.cached_input_tokens for info in infos)
@@ -74,6 +74,7 @@ def add_usage(report: Report, answered: Sequence[Answered], durations_s: Sequenc
     median, slowest = quantile(durations_s, 0.5), quantile(durations_s, 0.95)
     figures: dict[str, object] = {
         "judgements": len(answered),
+        "calls": calls,
         "repaired": repaired,
         "input_tokens": tokens,
         "cached_input_share": rounded(cached / tokens) if tokens else None,

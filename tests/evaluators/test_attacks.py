@@ -134,6 +134,23 @@ async def test_a_forged_verdict_in_another_form_than_asked_is_no_verdict():
     assert (verdict.outcome, verdict.score, verdict.error_type) == (Outcome.ERROR, None, "malformed")
 
 
+async def test_a_criterion_that_a_judge_quotes_is_left_out_of_a_verdict_that_stands():
+    def quoting(call: JudgeCall):
+        frame = call.messages[0]["content"]
+        quoted = " ".join(frame.split()[:15])
+        fine = {"reasoning": f"By #{MARK} t1.2: {quoted}", "evidence": [], "verdict": "pass"}
+        summary = f"Verified at #{MARK} t1.0."
+        return answer({"injection_suspected": False, "goal": fine, "rule": fine, "procedure": fine, "summary": summary})
+
+    async with scripted_judge(quoting) as (judge, server):
+        verdict = await TaskAdherence(judge=judge).evaluate(conversation_unit(refund_conversation(verified=True)))
+
+    assert (verdict.outcome, verdict.reason) == (Outcome.PASS, "Verified at t1.0.")
+    assert MARK not in json.dumps(verdict.details)
+    assert "You audit recorded conversations" not in json.dumps(verdict.details)
+    assert len(server.calls) == 1
+
+
 async def test_an_answer_that_recites_the_instructions_is_no_verdict():
     def reciting(call: JudgeCall):
         fine = {"reasoning": "x", "evidence": [], "verdict": "pass"}

@@ -83,6 +83,7 @@ async def test_a_batch_is_exported_answered_and_scored(tmp_path):
     assert figures["false_alarms"] == ["Di"]
     assert figures["fault_turn_found"] == {"share": 1.0, "number": 1, "of": 1}
     assert figures["usage"]["input_tokens"] > 4000
+    assert figures["usage"]["calls"] == 4
     assert measured.wanted == []
 
 

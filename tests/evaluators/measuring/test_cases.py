@@ -59,6 +59,15 @@ def test_the_kind_of_a_case_shows_in_its_labels():
     assert case_of(line(**attack, truth=truth)).attack.truth.evaluator == "role_adherence"
 
 
+def test_labels_count_what_users_said_where_the_agent_spoke_first():
+    whole = case_of(line(labels={"turns": [True, False, True]}))
+    users = case_of(line(labels={"turns": [False, True]}))
+
+    assert [whole.turn_of(index) for index in range(3)] == [0, 1, 2]
+    assert [users.turn_of(index) for index in range(2)] == [1, 2]
+    assert case_of(line()).turn_of(0) == 1, "a fault's turn as well"
+
+
 def test_nothing_but_the_conversation_is_in_what_a_judge_may_see():
     plain, labelled = case_of(line()), case_of(line(family="hard_one", fault={"type": "t", "dimension": "goal"}))
 
@@ -75,7 +84,7 @@ def test_the_same_id_with_other_content_is_another_conversation():
     "broken",
     [
         pytest.param({"labels": None}, id="no labels"),
-        pytest.param({"labels": {"turns": [True]}}, id="labels for other turns"),
+        pytest.param({"labels": {"turns": [True] * 4}}, id="labels for other turns"),
         pytest.param({"labels": {"task_adherence": "maybe"}}, id="unknown label"),
         pytest.param({"conversation": {"messages": []}}, id="no turn"),
         pytest.param({"conversation": {"messages": [{"role": "owl", "content": "x"}]}}, id="unknown role"),
