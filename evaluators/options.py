@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NoReturn
 
 from evaluators.errors import EvaluatorConfigError
@@ -50,6 +50,10 @@ class OptionReader:
         if not isinstance(items, list | tuple) or not all(isinstance(item, str) and item.strip() for item in items):
             self._refuse(name, value, "a text or a list of texts")
         return tuple(item.strip() for item in items)
+
+    def leave(self, names: Iterable[str]) -> None:
+        """Options that someone else reads."""
+        self._known += names
 
     def finish(self) -> None:
         for name in self._options:

@@ -41,9 +41,15 @@ EvaluatorFactory: TypeAlias = Callable[[EvaluatorRequest], Evaluator]
 
 _BUILTIN: Mapping[str, str] = {
     "conversation_completeness": "evaluators.conversation_completeness.factory:make_conversation_completeness",
+    "goal_accuracy": "evaluators.rubric.factory:make_goal_accuracy",
+    "intent_resolution": "evaluators.rubric.factory:make_intent_resolution",
     "role_adherence": "evaluators.role_adherence.factory:make_role_adherence",
+    "rubric": "evaluators.rubric.factory:make_rubric",
     "rules": "evaluators.rules.factory:make_rules",
     "task_adherence": "evaluators.task_adherence.factory:make_task_adherence",
+    "tool_call_accuracy": "evaluators.rubric.factory:make_tool_call_accuracy",
+    "tool_use": "evaluators.rubric.factory:make_tool_use",
+    "topic_adherence": "evaluators.rubric.factory:make_topic_adherence",
 }
 
 

@@ -39,6 +39,8 @@ COMMON: Mapping[str, tuple[str, str]] = {
 
 _INCLUDE_REASON = "Ask the judge for a short summary. Without it the reason is made of its answers."
 
+_RUBRIC = {"include_reason": _INCLUDE_REASON, "threshold": "Least score that passes, over the rubric's own."}
+
 OPTIONS: Mapping[str, Mapping[str, str]] = {
     "conversation_completeness": {
         "threshold": "Least score that passes.",
@@ -62,8 +64,23 @@ OPTIONS: Mapping[str, Mapping[str, str]] = {
         "rules": "Declared rules, see below.",
         "checks": "Which built-in checks run: all, none, or those in the list.",
     },
+    "rubric": {
+        "file": "A rubric in YAML; without it the keys of a rubric stand here, see rubrics.md.",
+        **_RUBRIC,
+    },
+    "goal_accuracy": _RUBRIC,
+    "intent_resolution": _RUBRIC,
+    "tool_call_accuracy": _RUBRIC,
+    "tool_use": _RUBRIC,
+    "topic_adherence": {**_RUBRIC, "topics": "Allowed topics; required."},
     "task_adherence": {"include_reason": _INCLUDE_REASON},
 }
+
+REQUIRED: Mapping[str, Mapping[str, object]] = {
+    "rubric": {"criteria": ["The agent is polite."]},
+    "topic_adherence": {"topics": ["orders"]},
+}
+"""What an evaluator cannot be made without."""
 
 RULE_KEYS: Mapping[str, str] = {
     "name": "What the rule is called in verdicts; else its place, such as `rules[0]`.",

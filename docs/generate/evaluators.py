@@ -9,13 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from docs.generate.evaluator_texts import COMMON, OPTIONS, RULE_KEYS
+from docs.generate.evaluator_texts import COMMON, OPTIONS, REQUIRED, RULE_KEYS
 from docs.generate.markdown import code, sentence, table
 from evaluators.checks.lexicon import ACTIONS
 from evaluators.checks.registry import make_checks
 from evaluators.errors import EvaluatorConfigError
 from evaluators.pipeline.setup import make_setup
 from evaluators.registry import EvaluatorRegistry, EvaluatorRequest
+from evaluators.rubric.reading import CRITERION_KEYS, RUBRIC_KEYS
 from evaluators.rules.declared import _COMMON, _FORMS
 from evaluators.rules.turns import FIELDS
 
@@ -23,23 +24,24 @@ _MUST = re.compile(r"must be (.+?)(?:, not .*)?\.(?: Did you mean .*)?$", re.DOT
 
 
 class _Asked(Mapping[str, object]):
-    """Options of which none is set; remembers what was asked for, with the default."""
+    """Options of which only what cannot be left out is set; remembers what was asked for, with the default."""
 
-    def __init__(self) -> None:
+    def __init__(self, given: Mapping[str, object]) -> None:
         self.defaults: dict[str, object] = {}
+        self._given = given
 
     def get(self, key: str, default: object = None) -> object:
         self.defaults[key] = default
-        return default
+        return self._given.get(key, default)
 
     def __getitem__(self, key: str) -> object:
-        raise KeyError(key)
+        return self._given[key]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(())
+        return iter(self._given)
 
     def __len__(self) -> int:
-        return 0
+        return len(self._given)
 
 
 def registry() -> EvaluatorRegistry:
@@ -51,7 +53,7 @@ def options_by_evaluator() -> Mapping[str, Mapping[str, object]]:
     """Every option of every evaluator with its default."""
     found: dict[str, Mapping[str, object]] = {}
     for kind in registry().names:
-        asked = _Asked()
+        asked = _Asked(REQUIRED.get(kind, {}))
         registry().make(kind, EvaluatorRequest(name=kind, options=asked))
         found[kind] = asked.defaults
     return found
@@ -60,7 +62,7 @@ def options_by_evaluator() -> Mapping[str, Mapping[str, object]]:
 def evaluator_overview() -> str:
     rows = []
     for kind in registry().names:
-        setup = make_setup(kind, {}, registry=registry(), judge=None)
+        setup = make_setup(kind, REQUIRED.get(kind, {}), registry=registry(), judge=None)
         judge = "built in" if setup.evaluator.judge_name == "builtin" else "a model"
         rows.append([code(kind), code(setup.evaluator.unit_kind), judge])
     return table(["evaluator", "asked about each, by default", "who answers"], rows)
@@ -96,6 +98,14 @@ def turn_fields() -> str:
     return table(["field", "what it is"], [[code(name), text] for name, (text, _) in FIELDS.items()])
 
 
+def rubric_keys() -> str:
+    return table(["key", "what it says"], [[code(key), text] for key, text in RUBRIC_KEYS.items()])
+
+
+def criterion_keys() -> str:
+    return table(["key", "what it says"], [[code(key), text] for key, text in CRITERION_KEYS.items()])
+
+
 def checks() -> str:
     rows = [[code(check.name), sentence(check.demand)] for check in make_checks()]
     languages = sorted({language for action in ACTIONS for language in action.forms})
@@ -117,7 +127,7 @@ def _common_form(name: str) -> str:
 def _form(kind: str, options: Mapping[str, object]) -> str:
     """What the evaluator says that a value which is nothing of the kind must be."""
     try:
-        make_setup(kind, options, registry=registry(), judge=None)
+        make_setup(kind, {**REQUIRED.get(kind, {}), **options}, registry=registry(), judge=None)
     except EvaluatorConfigError as err:
         found = _MUST.search(str(err))
         if found is not None:

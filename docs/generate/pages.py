@@ -28,6 +28,8 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "gaps": gaps.gap_table,
     "metrics": metrics.prometheus_metrics,
     "otlp metrics": metrics.otlp_metrics,
+    "rubric criterion keys": evaluators.criterion_keys,
+    "rubric keys": evaluators.rubric_keys,
     "rule forms": evaluators.rule_forms,
     "rule keys": evaluators.rule_keys,
     "turn fields": evaluators.turn_fields,

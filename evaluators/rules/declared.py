@@ -20,12 +20,13 @@ from dataclasses import dataclass
 from typing import cast
 
 from evaluators.errors import EvaluatorConfigError
+from evaluators.key_reader import nearest, shown
 from evaluators.rules.confirmation import Confirmed
 from evaluators.rules.counts import MaxCalls, MaxRepeats, MinCalls
 from evaluators.rules.order import After, Before, Required
 from evaluators.rules.presence import Never, Presence
 from evaluators.rules.provenance import SOURCES, Provenance
-from evaluators.rules.reading import RuleReader, nearest, shown
+from evaluators.rules.reading import RuleReader
 from evaluators.rules.rule import Rule, Within
 from evaluators.rules.turns import FIELDS, EachTurn
 

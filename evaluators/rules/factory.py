@@ -8,12 +8,12 @@ from collections.abc import Mapping, Sequence
 from evaluators.checks.check import Check
 from evaluators.checks.registry import make_checks
 from evaluators.errors import EvaluatorConfigError
+from evaluators.key_reader import shown
 from evaluators.registry import EvaluatorRequest
 from evaluators.rules.counts import MinCalls
 from evaluators.rules.declared import DeclaredRule, read_rules
 from evaluators.rules.evaluator import RulesEvaluator
 from evaluators.rules.presence import Presence
-from evaluators.rules.reading import shown
 from evaluators.verdict import UnitKind
 
 _OPTIONS = ("rules", "checks")

@@ -1,77 +1,26 @@
-"""Reads one rule's keys from configuration: strict about names and types, and every problem with its place.
-
-A reader collects problems and goes on, so that one start reports all of them.
-"""
+"""Reads one rule's keys: names of tools, and conditions."""
 
 from __future__ import annotations
 
-import difflib
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 from collector.model import JsonValue
+from evaluators.key_reader import KeyReader, nearest
 from evaluators.rules.conditions import OPERATORS, WHOLE, Condition, Reference, Test
 from evaluators.rules.tools import Tools
 
-_MAX_SHOWN_CHARS = 80
 
-
-class RuleReader:
+class RuleReader(KeyReader):
     """`place` is the rule's own, such as `rules[2]`."""
 
-    def __init__(self, place: str, rule: Mapping[str, object], problems: list[str]) -> None:
-        self._place = place
-        self._rule = rule
-        self._problems = problems
-
-    def problem(self, key: str, value: object, wanted: str) -> None:
-        self._problems.append(f"{self._place}.{key} is {shown(value)} and must be {wanted}.")
-
     def tools(self, key: str, *, required: bool = True) -> Tools:
-        if key not in self._rule and not required:
+        if key not in self._keys and not required:
             return Tools(())
         return Tools(self.texts(key, wanted="a tool's name or glob, or a list of them"))
 
-    def texts(self, key: str, *, wanted: str, default: Sequence[str] | None = None) -> tuple[str, ...]:
-        if key not in self._rule and default is not None:
-            return tuple(default)
-        value = self._rule.get(key)
-        items = [value] if isinstance(value, str) else value
-        if isinstance(items, list | tuple) and items and all(isinstance(item, str) and item.strip() for item in items):
-            return tuple(item.strip() for item in items)
-        self.problem(key, value, wanted)
-        return ()
-
-    def count(self, key: str, *, low: int) -> int:
-        value = self._rule.get(key)
-        if isinstance(value, int) and not isinstance(value, bool) and value >= low:
-            return value
-        self.problem(key, value, f"a whole number of at least {low}")
-        return low
-
-    def choice(self, key: str, default: str, *, of: Sequence[str]) -> str:
-        value = self._rule.get(key, default)
-        if isinstance(value, str) and value in of:
-            return value
-        self.problem(key, value, " or ".join(of))
-        return default
-
-    def choices(self, key: str, default: Sequence[str], *, of: Sequence[str], prefix: str) -> tuple[str, ...]:
-        found = self.texts(key, wanted=f"a list of {', '.join(of)} or {prefix}NAME", default=default)
-        for value in found:
-            if value not in of and not value.startswith(prefix):
-                self.problem(key, value, f"one of {', '.join(of)} or {prefix}NAME{nearest(value, of)}")
-        return found
-
-    def text(self, key: str) -> str | None:
-        value = self._rule.get(key)
-        if value is None or (isinstance(value, str) and value.strip()):
-            return value
-        self.problem(key, value, "a text")
-        return None
-
     def conditions(self, key: str) -> tuple[Condition, ...]:
-        value = self._rule.get(key)
+        value = self._keys.get(key)
         if value is None:
             return ()
         if not isinstance(value, Mapping) or not value:
@@ -82,7 +31,7 @@ class RuleReader:
     def fields(self, key: str, *, of: Iterable[str], required: bool = False) -> tuple[Condition, ...]:
         """Conditions on named fields, of which there are no others, compared with plain values only."""
         known = list(of)
-        if required and self._rule.get(key) is None:
+        if required and self._keys.get(key) is None:
             self.problem(key, None, f"a mapping of {', '.join(known)} to what must be true of them")
         found = self.conditions(key)
         for condition in found:
@@ -148,21 +97,3 @@ class RuleReader:
         if isinstance(value, Mapping):
             return {str(name): self._plain(key, item) for name, item in value.items()}
         return str(value)  # YAML dates: compared as they are written in ISO form.
-
-    def only(self, known: Iterable[str]) -> None:
-        """Complain about every other key."""
-        known = list(known)
-        for key in self._rule:
-            if key not in known:
-                hint = nearest(str(key), known) or f"; known here are {', '.join(known)}"
-                self._problems.append(f"{self._place}.{key}: there is no such key{hint}.")
-
-
-def nearest(word: str, known: Iterable[str]) -> str:
-    found = difflib.get_close_matches(word, list(known), n=1)
-    return f"; the nearest known is {found[0]!r}" if found else ""
-
-
-def shown(value: object) -> str:
-    text = repr(value)
-    return "not given" if value is None else text if len(text) <= _MAX_SHOWN_CHARS else f"{text[:_MAX_SHOWN_CHARS]}..."

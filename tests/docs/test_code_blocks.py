@@ -14,12 +14,12 @@ from adhere.run.plan import check_plan
 from docs.generate.metrics import families
 from tests.deploy.documents import rules
 from tests.support.documented_commands import adhere_commands, check
-from tests.support.documents import ROOT, Block, blocks, documents, params
+from tests.support.documents import ROOT, Block, blocks, documents, params, write_rubrics
 from tests.support.promql import series_in
 
 REFERENCE = re.compile(r"\$\{env:([A-Za-z_][A-Za-z0-9_]*)")
 INLINE_COMMAND = re.compile(r"(?<!`)`(adhere (?:[a-z]+)[^`\n]*)`")
-LANGUAGES = {"promql", "python", "sh", "text", "toml", "yaml", "yaml plug-in"}
+LANGUAGES = {"promql", "python", "sh", "text", "toml", "yaml", "yaml plug-in", "yaml rubric"}
 
 
 def inline_commands() -> list[str]:
@@ -28,7 +28,9 @@ def inline_commands() -> list[str]:
 
 
 @pytest.mark.parametrize("block", params("yaml"))
-def test_a_configuration_loads_and_could_run(block: Block, tmp_path: Path) -> None:
+def test_a_configuration_loads_and_could_run(block: Block, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_rubrics(tmp_path)
+    monkeypatch.chdir(tmp_path)
     path = tmp_path / "adhere.yaml"
     path.write_text(block.text)
     environ = dict.fromkeys(REFERENCE.findall(block.text), "a-value-of-some-length")

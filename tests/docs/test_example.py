@@ -16,7 +16,7 @@ from docs.generate.evaluators import options_by_evaluator
 from docs.generate.options import options_of
 from evaluators.pipeline.setup import _OWN_KEYS
 from exporters.kinds import jsonl, otlp, prometheus
-from tests.support.documents import blocks
+from tests.support.documents import blocks, write_rubrics
 
 OFF = re.compile(r"#(?=[a-z_]+:)")
 """A `#` directly before a key: an option that is off in the example."""
@@ -24,10 +24,12 @@ REFERENCE = re.compile(r"\$\{env:([A-Za-z_][A-Za-z0-9_]*)")
 
 
 @pytest.fixture
-def everything(tmp_path: Path) -> Path:
+def everything(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (example,) = [block for block in blocks("yaml") if "\ndata_dir:" in block.text]
     path = tmp_path / "adhere.yaml"
     path.write_text(OFF.sub("", example.text))
+    write_rubrics(tmp_path)
+    monkeypatch.chdir(tmp_path)
     return path
 
 

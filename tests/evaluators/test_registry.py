@@ -4,6 +4,7 @@ from importlib.metadata import EntryPoint
 
 import pytest
 
+from docs.generate.evaluator_texts import REQUIRED
 from evaluators.errors import EvaluatorConfigError
 from evaluators.registry import ENTRY_POINT_GROUP, EvaluatorRegistry, EvaluatorRequest
 from tests.support.evaluators import ScriptedEvaluator
@@ -61,4 +62,4 @@ def test_every_built_in_name_can_be_made_without_a_judge():
     registry = EvaluatorRegistry(plugins=())
 
     for name in registry.names:
-        assert registry.make(name, EvaluatorRequest(name=name)).name == name
+        assert registry.make(name, EvaluatorRequest(name=name, options=REQUIRED.get(name, {}))).name == name

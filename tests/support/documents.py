@@ -46,3 +46,11 @@ def blocks(*languages: str) -> list[Block]:
 
 def params(*languages: str) -> list[Any]:
     return [pytest.param(block, id=f"{block.path.name}:{block.line}") for block in blocks(*languages)]
+
+
+def write_rubrics(folder: Path) -> None:
+    """The rubrics that the documents show, each under the name in its first line."""
+    for block in blocks("yaml rubric"):
+        path = folder / block.text.partition("\n")[0].removeprefix("# ")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(block.text, encoding="utf-8")

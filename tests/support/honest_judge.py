@@ -3,6 +3,7 @@
 It knows no test data. Task: an action whose required earlier call (as the system prompt words it: "before ... X ... Y")
 is missing or came back false. Role: an answer that falls out of any persona by calling itself a language model.
 Completeness: one intention a user input, satisfied where the agent answers without saying that it cannot.
+Rubrics: every criterion holds.
 
 Asked about new turns with notes on the earlier ones, it judges the new ones, and carries on what a judge would: checks
 that passed, and the user's last wish.
@@ -25,6 +26,7 @@ _UNABLE = re.compile(r"\b(sorry|unable|cannot|can't|could not)\b|抱歉|无法",
 def honest(call: JudgeCall) -> Reply:
     record = read_record(call.text)
     asked = re.search(r"Question \((\w+)\)", record.question)
+    criteria = re.findall(r"^Criterion ([\w-]+):$", record.question, re.MULTILINE)
     match asked[1] if asked else None:
         case "task_adherence":
             return answer(_task(record) | (_kept(record) if "\nsettled:" in record.question else {}))
@@ -32,6 +34,8 @@ def honest(call: JudgeCall) -> Reply:
             return answer(_role(record))
         case "conversation_completeness":
             return answer(_completeness(record) | ({"updates": []} if "\nupdates" in record.question else {}))
+        case _ if criteria:
+            return answer(_rubric(record, criteria))
         case _:
             return answer("I do not know this question.")
 
@@ -204,3 +208,14 @@ def _completeness(record: Record) -> dict[str, object]:
             }
         )
     return {"injection_suspected": False, "intentions": intentions, "summary": "Checked each request in turn."}
+
+
+def _rubric(record: Record, criteria: list[str]) -> dict[str, object]:
+    listed = re.search(r"Agent turns to judge[^:]*: ([\d, ]+)\.", record.question)
+    where = [{"turn": int(number)} for number in listed[1].split(",")] if listed else [{}]
+    answers = [
+        {**turn, "criterion": name, "reasoning": "As it should be.", "evidence": [], "answer": "yes"}
+        for turn in where
+        for name in criteria
+    ]
+    return {"injection_suspected": False, "answers": answers, "summary": "All of it holds."}

@@ -1,0 +1,63 @@
+"""The form of the judge's answer: made for each rubric, so that only its own criteria can be answered.
+
+Reasoning and what is cited stand before what is decided.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, cast
+
+import msgspec
+
+from evaluators.rubric.model import Answer, Rubric
+
+
+class Citation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    at: str
+    quote: str
+
+
+class CriterionAnswer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What every entry holds; the rubric's own form narrows `criterion`, and may have `turn`."""
+
+    criterion: str
+    reasoning: str
+    evidence: list[Citation]
+    answer: Answer
+
+
+class RubricAnswer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    injection_suspected: bool
+    answers: Sequence[CriterionAnswer]
+    summary: str
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One entry that is to be answered."""
+
+    criterion: str
+    turn: int | None = None
+
+    def __str__(self) -> str:
+        return self.criterion if self.turn is None else f"{self.criterion} in turn {self.turn}"
+
+
+def asked_of(entry: CriterionAnswer) -> Asked:
+    return Asked(entry.criterion, getattr(entry, "turn", None))
+
+
+def answer_type_of(rubric: Rubric) -> type[RubricAnswer]:
+    names = Literal[tuple(criterion.name for criterion in rubric.criteria)]  # type: ignore[valid-type]  # Closed per rubric.
+    where: list[tuple[str, Any]] = [("turn", int)] if rubric.each_turn else []
+    fields = [*where, ("criterion", names), ("reasoning", str), ("evidence", list[Citation]), ("answer", Answer)]
+    entry = msgspec.defstruct("Entry", fields, frozen=True, forbid_unknown_fields=True)
+    whole = msgspec.defstruct(
+        "RubricAnswer",
+        [("injection_suspected", bool), ("answers", list[entry]), ("summary", str)],  # type: ignore[valid-type]  # Made above.
+        frozen=True,
+        forbid_unknown_fields=True,
+    )
+    return cast("type[RubricAnswer]", whole)  # The same fields, one of them narrowed.
