@@ -15,6 +15,8 @@ from collector.model import JsonValue, ToolCallStep, ToolResultStep, Turn
 from evaluators.transcript.places import call_text, result_text
 from evaluators.verdict import Evidence, Unit, UnitKind
 
+RETRIEVED = "retrieval_context"
+"""The name of a result that holds what was retrieved for a turn; no call of the agent stands for it."""
 _MAX_QUOTE_CHARS = 400
 _MAX_PARSED_CHARS = 1 << 20
 _ERROR_TEXT = re.compile(
@@ -160,6 +162,11 @@ def parsed(value: JsonValue) -> JsonValue:
             return value
         return found
     return value
+
+
+def is_retrieved(step: ToolResultStep) -> bool:
+    """Context that was retrieved for the turn: a result that no call of the agent stands for."""
+    return step.name == RETRIEVED and step.call_id is None
 
 
 def says_failed(value: JsonValue) -> bool:

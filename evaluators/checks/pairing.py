@@ -7,7 +7,7 @@ that whoever reads a verdict knows what it was given without.
 from __future__ import annotations
 
 from evaluators.finding import Breach, Finding, flagged
-from evaluators.timeline import Timeline
+from evaluators.timeline import Timeline, is_retrieved
 
 
 class MissingResult:
@@ -28,7 +28,9 @@ class OrphanResult:
 
     def check(self, timeline: Timeline) -> Finding:
         paired = {id(call.result.step) for call in timeline.calls if call.result is not None}
-        results = [result for result in timeline.results if timeline.is_judged(result.turn)]
+        results = [
+            result for result in timeline.results if timeline.is_judged(result.turn) and not is_retrieved(result.step)
+        ]
         places = [
             Breach(
                 f"The result at turn {result.turn.index}, step {result.number} has no call before it.",

@@ -24,6 +24,7 @@ from collector.model import (
 )
 from evaluators.content import content_digest
 from evaluators.formats.drafting import TurnDraft
+from evaluators.timeline import RETRIEVED
 from evaluators.verdict import Unit, UnitKind
 
 
@@ -35,10 +36,6 @@ class About:
     service: str | None = None
     agent: Agent = field(default_factory=Agent)
     tools: tuple[ToolDefinition, ...] = ()
-
-
-RETRIEVED = "retrieval_context"
-"""The name of a result that holds what was retrieved for a turn; no call of the agent stands for it."""
 
 
 def build(drafts: Sequence[TurnDraft], about: About, *, system: Sequence[str] = ()) -> Conversation:

@@ -18,9 +18,10 @@ from collector.messages.values import as_int, as_str, first, object_or_text
 from collector.model import Conversation, JsonValue, ToolCallStep
 from evaluators.errors import InputFormError, MissingArgumentError
 from evaluators.formats.about import about_of, instruct
-from evaluators.formats.building import RETRIEVED, build
+from evaluators.formats.building import build
 from evaluators.formats.drafting import Drafting, Measures
 from evaluators.formats.text import texts, words
+from evaluators.timeline import RETRIEVED
 
 INPUT, OUTPUT = ("input", "actual_output")
 _CASE = "llm_test_case"

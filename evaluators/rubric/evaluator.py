@@ -37,6 +37,10 @@ class RubricEvaluator:
         self._judge = judge
 
     @property
+    def threshold(self) -> float:
+        return self._rubric.threshold
+
+    @property
     def judge_name(self) -> str:
         return self._judge.name if self._judge is not None else NO_JUDGE
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from collector.model import JsonValue, MessageStep, ToolCallStep, Turn
+from collector.model import JsonValue, MessageStep, ToolCallStep, ToolResultStep, Turn
 from evaluators.finding import Breach, Finding, concluded
 from evaluators.judge.prices import LIST_PRICES, cost_usd, price_of
 from evaluators.rules.conditions import Condition, Reference, test_value, words
-from evaluators.timeline import Timeline
+from evaluators.timeline import Timeline, is_retrieved
+from evaluators.transcript.values import value_text
 from evaluators.verdict import Evidence
 
 _MAX_QUOTE_CHARS = 200
@@ -45,6 +46,11 @@ def _said(turn: Turn) -> str | None:
     return "\n".join(words + ([] if turn.output is None else [turn.output])) if words or turn.output else None
 
 
+def _retrieved(turn: Turn) -> str | None:
+    found = [value_text(step.result) for step in turn.steps if isinstance(step, ToolResultStep) and is_retrieved(step)]
+    return "\n".join(found) or None
+
+
 FIELDS: Mapping[str, tuple[str, Callable[[Turn], JsonValue]]] = {
     "latency_s": ("Seconds from the start to the end of the turn.", _latency_s),
     "input_tokens": ("Tokens of input that the agent's model calls of the turn took.", lambda turn: turn.input_tokens),
@@ -58,6 +64,7 @@ FIELDS: Mapping[str, tuple[str, Callable[[Turn], JsonValue]]] = {
     "steps": ("Number of messages, calls, results and handoffs.", lambda turn: len(turn.steps)),
     "user_input": ("What the user wrote.", lambda turn: turn.user_input),
     "answer": ("What the agent said, on the way and in the end.", _said),
+    "retrieved": ("What was given as retrieved for the turn, as text.", _retrieved),
     "model": ("The model that answered.", lambda turn: turn.model),
     "agent": ("The agent's name.", lambda turn: turn.agent),
     "status": ("`ok`, `error` or `incomplete`.", lambda turn: turn.status.value),

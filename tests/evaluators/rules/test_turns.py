@@ -6,9 +6,10 @@ import pytest
 
 from evaluators.errors import EvaluatorConfigError
 from evaluators.finding import Status
+from evaluators.formats import conversation_from
 from evaluators.rules.declared import read_rules
 from tests.support.conversations import ConversationBuilder, turn_unit
-from tests.support.rules import find
+from tests.support.rules import check, find
 
 PLAIN = ConversationBuilder().turn("Where is my order?").call("get_order", {}, result={}).answer("It was sent.").build()
 
@@ -45,6 +46,22 @@ def used(*, input_tokens=1_000_000, output_tokens=10_000, model="gpt-5-mini", se
 )
 def test_what_a_turn_took_used_and_said_can_be_demanded(demand, status):
     assert find({"turn": demand}, used()).status is status
+
+
+def test_a_cost_that_was_given_is_the_cost():
+    turn = replace(used().turns[0], cost_usd=2.0)
+
+    assert find({"turn": {"cost_usd": {"lt": 1}}}, replace(PLAIN, turns=(turn,))).status is Status.FAIL
+
+
+def test_what_was_retrieved_can_be_demanded_and_is_no_orphan():
+    conversation = conversation_from(
+        {"turns": [{"input": "Opening hours?", "actual_output": "9 to 5.", "retrieval_context": ["Open 9 to 5."]}]}
+    )
+
+    assert find({"turn": {"retrieved": {"contains": "9 to 5"}}}, conversation).status is Status.PASS
+    assert find({"turn": {"retrieved": {"contains": "Sunday"}}}, conversation).status is Status.FAIL
+    assert check("orphan_result", conversation).status is Status.NOT_APPLICABLE
 
 
 def test_a_breach_says_what_was_found_and_what_was_demanded():
