@@ -29,10 +29,12 @@ __all__ = [
     "Asking",
     "ask",
     "clean",
+    "failed",
     "judge_of",
     "question_of",
     "require_in_scope",
     "verified",
+    "without_judge",
 ]
 
 A = TypeVar("A", bound=msgspec.Struct)
@@ -51,14 +53,18 @@ _NO_MEMORY = Memory(None, owner=())
 async def ask(asking: Asking[A], unit: Unit, judge: Judge | None, *, memory: Memory | None = None) -> Judgement:
     """Never raises for what the judge or the conversation may do."""
     if judge is None:
-        return not_assessable("no_judge_configured", _NO_JUDGE_REASON, judge=NO_JUDGE)
+        return without_judge()
     why = why_not_assessable(unit)
     if why is not None:
         return not_assessable(*why, judge=judge.name)
     try:
         return await _ask(asking, unit, judge, memory)
     except JudgeError as err:
-        return _failed(err, judge.name)
+        return failed(err, judge.name)
+
+
+def without_judge() -> Judgement:
+    return not_assessable("no_judge_configured", _NO_JUDGE_REASON, judge=NO_JUDGE)
 
 
 async def _ask(asking: Asking[A], unit: Unit, judge: Judge, memory: Memory | None) -> Judgement:
@@ -125,7 +131,7 @@ def judge_of(request: EvaluatorRequest) -> Judge | None:
     )
 
 
-def _failed(err: JudgeError, name: str) -> Judgement:
+def failed(err: JudgeError, name: str) -> Judgement:
     details = {} if err.retry_after_s is None else {"retry_after_s": round(err.retry_after_s, 3)}
     return Judgement(
         outcome=Outcome.ERROR,

@@ -23,6 +23,15 @@ class OptionReader:
             self._refuse(name, value, f"a number from {low:g} to {high:g}")
         return float(value)
 
+    def optional_number(self, name: str, *, low: float, high: float) -> float | None:
+        return None if self._take(name, None) is None else self.number(name, low, low=low, high=high)
+
+    def count(self, name: str, default: int, *, low: int, high: int) -> int:
+        value = self._take(name, default)
+        if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+            self._refuse(name, value, f"a whole number from {low} to {high}")
+        return value
+
     def flag(self, name: str, *, default: bool) -> bool:
         value = self._take(name, default)
         if not isinstance(value, bool):

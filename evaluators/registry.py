@@ -13,6 +13,7 @@ from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from typing import TypeAlias, cast
 
+from evaluators.agent_rubric.shelf import RubricShelf
 from evaluators.errors import EvaluatorConfigError
 from evaluators.evaluator import Evaluator
 from evaluators.store.states import StateLedger
@@ -35,11 +36,14 @@ class EvaluatorRequest:
     """What model evaluators ask; None when no judge is configured."""
     states: StateLedger | None = None
     """Where evaluators keep what they carry from turn to turn; None: each unit is judged in full."""
+    rubrics: RubricShelf | None = None
+    """Where rubrics of agents' versions are kept; None: in memory."""
 
 
 EvaluatorFactory: TypeAlias = Callable[[EvaluatorRequest], Evaluator]
 
 _BUILTIN: Mapping[str, str] = {
+    "agent_rubric": "evaluators.agent_rubric.factory:make_agent_rubric",
     "conversation_completeness": "evaluators.conversation_completeness.factory:make_conversation_completeness",
     "goal_accuracy": "evaluators.rubric.factory:make_goal_accuracy",
     "intent_resolution": "evaluators.rubric.factory:make_intent_resolution",

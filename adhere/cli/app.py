@@ -21,6 +21,7 @@ _COMMANDS: Mapping[str, str] = {
     "label": "Label units, pass or fail, to measure a judge with.",
     "calibrate": "Measure the judge on labelled units, and keep the result for reports.",
     "bench": "Measure a judge on labelled conversations, or against attacks.",
+    "rubric": "Show, edit and export the rubrics that were compiled from agents' prompts.",
     "config": "Check a configuration, or print its JSON schema.",
     "exporters": "List the configured exporters, or try one with a test score.",
 }

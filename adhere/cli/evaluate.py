@@ -21,8 +21,10 @@ from adhere.cli.results_table import print_results, print_steps, print_unread
 from adhere.cli.rows import Row, read_rows
 from adhere.config import Config, load_config
 from adhere.errors import ConfigError, UsageError
+from adhere.run.data_dir import DataDir
 from adhere.run.plan import judge_settings, known_calibrations, with_judge
 from collector.clock import SystemClock
+from evaluators.agent_rubric.shelf import RubricShelf
 from evaluators.errors import EvaluatorConfigError, InputFormError
 from evaluators.formats import ColumnMap
 from evaluators.judge.config import JudgeConfig
@@ -135,7 +137,10 @@ async def _evaluate(config: Config, rows: Sequence[Row], *, concurrency: int | N
         judge = connect(settings, clock=clock, random=random.SystemRandom())
     try:
         setups = make_setups(
-            [(entry.name, entry.options) for entry in config.evaluators], registry=EvaluatorRegistry(), judge=judge
+            [(entry.name, entry.options) for entry in config.evaluators],
+            registry=EvaluatorRegistry(),
+            judge=judge,
+            rubrics=RubricShelf(DataDir(config.data_dir).rubrics),
         )
         jobs = [(row, whole, job) for row in rows for whole in row.conversations for job in jobs_of([whole], setups)]
         results: list[Result] = []

@@ -35,6 +35,7 @@ class DataDir:
         self.verdicts = path / "verdicts.db"
         self.outbox = path / "outbox.db"
         self.calibration = path / "calibration.json"
+        self.rubrics = path / "rubrics"
         self._addresses = path / "addresses.json"
         self._evaluator_port = path / "evaluator.port"
         self._fence_secret = path / "fence.key"

@@ -36,6 +36,7 @@ from collector.live.schema import NewerStateError
 from collector.live.standard import StandardReconstruction
 from collector.live.tail import JournalTail
 from collector.live.tracker import ConversationTracker
+from evaluators.agent_rubric.shelf import RubricShelf
 from evaluators.judge.judge import Judge
 from evaluators.judge.metrics import JudgeMetrics
 from evaluators.measuring.calibration_metrics import show_calibrations
@@ -87,6 +88,7 @@ async def _run(config: Config, lifetime: Lifetime, data: DataDir, stopping: Step
         registry=EvaluatorRegistry(),
         judge=judge,
         states=StoredStates(store, clock=clock),
+        rubrics=RubricShelf(data.rubrics),
     )
     show_calibrations(registry, [setup.evaluator for setup in setups], plan.known_calibrations(config))
     outbox = await _outbox(config, data, registry, clock=clock, rng=rng, stopping=stopping)

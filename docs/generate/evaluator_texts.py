@@ -42,6 +42,12 @@ _INCLUDE_REASON = "Ask the judge for a short summary. Without it the reason is m
 _RUBRIC = {"include_reason": _INCLUDE_REASON, "threshold": "Least score that passes, over the rubric's own."}
 
 OPTIONS: Mapping[str, Mapping[str, str]] = {
+    "agent_rubric": {
+        "max_criteria": "Most criteria of a compiled rubric.",
+        "max_versions": "Most rubrics compiled for one agent; a prompt made anew for each conversation needs a bound.",
+        "threshold": "Least score that passes, over the rubric's own, which is 1 when compiled.",
+        "include_reason": _INCLUDE_REASON,
+    },
     "conversation_completeness": {
         "threshold": "Least score that passes.",
         "strict_mode": "The threshold is 1, and a score below it becomes 0.",

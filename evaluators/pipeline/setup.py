@@ -6,6 +6,7 @@ import difflib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from evaluators.agent_rubric.shelf import RubricShelf
 from evaluators.errors import EvaluatorConfigError
 from evaluators.evaluator import Evaluator
 from evaluators.pipeline.filters import KEYS as FILTER_KEYS
@@ -50,13 +51,14 @@ def make_setups(
     registry: EvaluatorRegistry,
     judge: object | None,
     states: StateLedger | None = None,
+    rubrics: RubricShelf | None = None,
 ) -> tuple[EvaluatorSetup, ...]:
     """From configuration, (kind, options) each; raises one `EvaluatorConfigError` that holds every problem."""
     setups: list[EvaluatorSetup] = []
     problems: list[str] = []
     for kind, options in entries:
         try:
-            setup = make_setup(kind, options, registry=registry, judge=judge, states=states)
+            setup = make_setup(kind, options, registry=registry, judge=judge, states=states, rubrics=rubrics)
         except EvaluatorConfigError as err:
             problems.append(str(err))
             continue
@@ -75,12 +77,18 @@ def make_setup(
     registry: EvaluatorRegistry,
     judge: object | None,
     states: StateLedger | None = None,
+    rubrics: RubricShelf | None = None,
 ) -> EvaluatorSetup:
     own = {key: options[key] for key in _OWN_KEYS if key in options}
     rest = {key: value for key, value in options.items() if key not in _OWN_KEYS}
     name = _name(kind, own.get("as", kind))
     request = EvaluatorRequest(
-        name=name, unit_kind=_unit_kind(kind, own.get("on")), options=rest, judge=judge, states=states
+        name=name,
+        unit_kind=_unit_kind(kind, own.get("on")),
+        options=rest,
+        judge=judge,
+        states=states,
+        rubrics=rubrics,
     )
     evaluator = registry.make(kind, request)
     immediate = evaluator.judge_name in IMMEDIATE_JUDGES

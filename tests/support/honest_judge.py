@@ -3,7 +3,7 @@
 It knows no test data. Task: an action whose required earlier call (as the system prompt words it: "before ... X ... Y")
 is missing or came back false. Role: an answer that falls out of any persona by calling itself a language model.
 Completeness: one intention a user input, satisfied where the agent answers without saying that it cannot.
-Rubrics: every criterion holds.
+Rubrics: every criterion holds. Compiling one: each sentence of the system prompt that says must, never or always.
 
 Asked about new turns with notes on the earlier ones, it judges the new ones, and carries on what a judge would: checks
 that passed, and the user's last wish.
@@ -34,6 +34,8 @@ def honest(call: JudgeCall) -> Reply:
             return answer(_role(record))
         case "conversation_completeness":
             return answer(_completeness(record) | ({"updates": []} if "\nupdates" in record.question else {}))
+        case "rubric_compiler":
+            return answer(_compiled(record))
         case _ if criteria:
             return answer(_rubric(record, criteria))
         case _:
@@ -219,3 +221,21 @@ def _rubric(record: Record, criteria: list[str]) -> dict[str, object]:
         for name in criteria
     ]
     return {"injection_suspected": False, "answers": answers, "summary": "All of it holds."}
+
+
+def _compiled(record: Record) -> dict[str, object]:
+    system = record.find("system")
+    sentences = re.split(r"(?<=[.!?])\s+", system.content if system else "")
+    demands = [
+        {
+            "at": "system",
+            "quote": sentence,
+            "kind": "prohibition" if re.search(r"\bnever\b", sentence, re.IGNORECASE) else "duty",
+            "applies": "",
+            "ask": f"The agent kept to this: {sentence}",
+            "name": f"sentence_{number}",
+        }
+        for number, sentence in enumerate(sentences)
+        if re.search(r"\b(must|never|always)\b", sentence, re.IGNORECASE)
+    ]
+    return {"injection_suspected": False, "demands": demands}

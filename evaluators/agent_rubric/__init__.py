@@ -1,0 +1,1 @@
+"""A rubric of the agent's own: compiled once a version from its system prompt and tools, kept, and open to people."""
