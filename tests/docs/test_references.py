@@ -41,6 +41,14 @@ def test_links_lead_somewhere(path: Path) -> None:
     assert broken == []
 
 
+@pytest.mark.parametrize("path", sorted((ROOT / "docs").rglob("*.png")), ids=lambda path: path.name)
+def test_pictures_are_small_and_shown(path: Path) -> None:
+    pages = [page.read_text(encoding="utf-8") for page in documents() if page.parent == path.parent]
+
+    assert path.stat().st_size < 200_000
+    assert any(f"]({path.name})" in page for page in pages)
+
+
 @pytest.mark.parametrize("word", [*Outcome, *DecisionKind, *JudgeErrorType], ids=str)
 def test_every_outcome_decision_and_error_is_explained(word: str) -> None:
     page = (ROOT / "docs" / "evaluators.md").read_text(encoding="utf-8")

@@ -30,7 +30,7 @@ MLFLOW = RealServer(
         *("--backend-store-uri", "sqlite:///{folder}/mlflow.db", "--artifacts-destination", "{folder}/artifacts"),
     ),
     health="http://127.0.0.1:{port}/health",
-    environ={"MLFLOW_DISABLE_TELEMETRY": "true", "DO_NOT_TRACK": "true"},
+    environ={"MLFLOW_DISABLE_TELEMETRY": "true", "DO_NOT_TRACK": "true", "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false"},
 )
 PROMETHEUS = RealServer(
     programs=lambda: from_debian("prometheus", "prometheus").parent,
