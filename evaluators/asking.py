@@ -79,8 +79,7 @@ async def _ask(asking: Asking[A], unit: Unit, judge: Judge, memory: Memory | Non
         question_of(asking, unit, record),
         read=lambda content: _checked(asking, unit, record, content),
     )
-    long_input = record.coverage < 1
-    details = {"coverage": record.coverage, "long_input": long_input, "repaired": answer.repaired}
+    details = {"coverage": record.coverage, "repaired": answer.repaired}
     return replace(answer.value, details={**answer.value.details, **details}, judge=answer.info)
 
 

@@ -102,16 +102,23 @@ class Memory:
         self._ledger = ledger
         self._owner = list(owner)
 
-    @property
-    def is_kept(self) -> bool:
-        return self._ledger is not None
-
-    async def recall(self, unit: Unit, *, judge: str) -> Carried | None:
-        """The state on most of the turns before the unit's last one."""
+    def chain(self, unit: Unit, *, judge: str) -> Chain | None:
         if self._ledger is None:
             return None
-        prefixes = prefix_digests(unit)[: unit.turn_index + 1]
-        kept = await self._ledger.recall(self._chain(unit, judge), prefixes)
+        return Chain(self._ledger, digest_of([*self._owner, judge, unit.conversation.key]), prefix_digests(unit))
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """The states of one conversation, by how many of its turns they cover."""
+
+    ledger: StateLedger
+    key: str
+    prefixes: list[str]
+
+    async def recall(self) -> Carried | None:
+        """On most of the turns before the last one."""
+        kept = await self.ledger.recall(self.key, self.prefixes[:-1])
         if kept is None:
             return None
         try:
@@ -119,14 +126,9 @@ class Memory:
         except (msgspec.MsgspecError, UnicodeDecodeError):
             return None
 
-    async def keep(self, unit: Unit, carried: Carried, *, judge: str) -> None:
-        if self._ledger is not None:
-            prefix = prefix_digests(unit)[carried.turns]
-            state = KeptState(carried.turns, msgspec.json.encode(carried))
-            await self._ledger.keep(self._chain(unit, judge), prefix, state)
-
-    def _chain(self, unit: Unit, judge: str) -> str:
-        return digest_of([*self._owner, judge, unit.conversation.key])
+    async def keep(self, carried: Carried) -> None:
+        state = KeptState(carried.turns, msgspec.json.encode(carried))
+        await self.ledger.keep(self.key, self.prefixes[carried.turns], state)
 
 
 def shown(notes: Sequence[Note], *, mark: str) -> str:

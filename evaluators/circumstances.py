@@ -1,12 +1,13 @@
 """What code knows of a unit beside the answer to it, and writes on every verdict: flags, and what the turns took.
 
 Flags name what a reader must know to trust a score, and none of them is a fault of the agent: `long_input` (the judge
-was shown a part), `malformed_arguments`, `tool_result_missing`, `orphan_result`, `output_missing`.
+was shown a part, or one part after the other), `malformed_arguments`, `tool_result_missing`, `orphan_result`,
+`output_missing`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from collector.model import GapKind, ToolCallStep, Turn
 from evaluators.assessable import judged_turns
@@ -27,7 +28,7 @@ def circumstances(judgement: Judgement, unit: Unit, evaluator: Evaluator) -> dic
     if threshold is not None and judgement.outcome in (Outcome.PASS, Outcome.FAIL):
         found["threshold"] = threshold
     turns = judged_turns(unit)
-    flags = sorted(set(_flags(turns, coverage=judgement.details.get("coverage"))))
+    flags = sorted(set(_flags(turns, judgement.details)))
     if flags:
         found["flags"] = flags
     measures = _measures(turns)
@@ -36,8 +37,9 @@ def circumstances(judgement: Judgement, unit: Unit, evaluator: Evaluator) -> dic
     return found
 
 
-def _flags(turns: Sequence[Turn], *, coverage: object) -> Iterator[str]:
-    if isinstance(coverage, float) and coverage < 1:
+def _flags(turns: Sequence[Turn], details: Mapping[str, object]) -> Iterator[str]:
+    coverage = details.get("coverage")
+    if (isinstance(coverage, float) and coverage < 1) or "stretches" in details:
         yield LONG_INPUT
     for turn in turns:
         yield from (gap.value for gap in _FLAGGED_GAPS if gap in turn.gaps)

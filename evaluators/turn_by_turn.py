@@ -35,12 +35,13 @@ async def judge_turn_by_turn(
     asking: Asking[Any], carrying: Carrying[A, S], unit: Unit, *, judge: Judge, memory: Memory
 ) -> Judgement | Record:
     """The record of the whole, where one plain look at it is best. Raises `JudgeError`."""
-    carried = None if unit.ended else await memory.recall(unit, judge=judge.name)
+    chain = memory.chain(unit, judge=judge.name)
+    carried = None if unit.ended or chain is None else await chain.recall()
     record = _new_part(unit, carried, carrying, judge)
     if not record.first_turn:
         carried = None
     ends = _ends(unit, record, judge)
-    if carried is None and len(ends) == 1 and (unit.ended or not memory.is_kept):
+    if carried is None and len(ends) == 1 and (unit.ended or chain is None):
         return record
     passes = _Passes(asking, carrying, judge)
     for end in ends:
@@ -49,7 +50,8 @@ async def judge_turn_by_turn(
         judgement, carried = await passes.judge(
             part, carried, record=record if len(ends) == 1 else _record(part, judge, first=first)
         )
-        await memory.keep(part, carried, judge=judge.name)
+        if chain is not None:
+            await chain.keep(carried)
         if not carried.carries and end != ends[-1]:
             return _record(unit, judge)
     return passes.finished(judgement)
@@ -141,12 +143,12 @@ class _Passes:
     def _note(self, answer: Answer[Any], after: Carried, record: Record) -> None:
         self._count += 1
         self._info = _plus(self._info, answer.info)
-        share = coverage(after.shown_chars, after.total_chars)
         self._details |= {
-            "coverage": share,
-            "long_input": share < 1 or self._count > 1,
+            "coverage": coverage(after.shown_chars, after.total_chars),
             "repaired": bool(self._details["repaired"]) or answer.repaired,
         }
+        if self._count > 1:
+            self._details["stretches"] = self._count
         if record.first_turn:
             self._details["known_from_notes"] = record.first_turn
         if after.injection_suspected and "injection_suspected" not in self._details:

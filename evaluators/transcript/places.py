@@ -128,12 +128,12 @@ def turns_of(conversation: Conversation, *, first: int = 0) -> Iterator[Place]:
     named = _named_tools(conversation)
     calls: dict[str, str] = {}
     for turn in conversation.turns:
-        places = _turn(turn, calls, named)
         if turn.index >= first:
-            yield from places
-        else:
-            for _ in places:  # Its calls may get their results later.
-                pass
+            yield from _turn(turn, calls, named)
+            continue
+        for number, step in enumerate(turn.steps):  # Its calls may get their results later.
+            if isinstance(step, ToolCallStep) and step.call_id is not None:
+                calls[step.call_id] = f"t{turn.index}.{number}"
 
 
 def _named_tools(conversation: Conversation) -> frozenset[str]:

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from collector.model import Conversation
+from evaluators.circumstances import circumstances
 from evaluators.conversation_completeness.evaluator import ConversationCompleteness
 from evaluators.role_adherence.evaluator import RoleAdherence
 from evaluators.segments import MAX_SEGMENTS, segment_ends
@@ -47,14 +48,17 @@ def record_tokens(call: JudgeCall) -> int:
 async def test_a_conversation_over_the_budget_is_read_in_stretches(kind):
     judge, endpoint = in_process_judge(honest, max_record_tokens=BUDGET)
 
-    judgement = await kind(judge=judge).evaluate(conversation_unit(errands(30)))
+    evaluator, unit = kind(judge=judge), conversation_unit(errands(30))
+
+    judgement = await evaluator.evaluate(unit)
 
     assert judgement.outcome is Outcome.PASS
     assert 2 <= len(endpoint.calls) <= MAX_SEGMENTS
     assert all(record_tokens(call) <= BUDGET for call in endpoint.calls)
     assert judgement.judge.calls == len(endpoint.calls)
     assert judgement.judge.input_tokens >= sum(len(call.text) // 5 for call in endpoint.calls)
-    assert judgement.details["long_input"] is True
+    assert judgement.details["stretches"] == len(endpoint.calls)
+    assert circumstances(judgement, unit, evaluator)["flags"] == ["long_input"]
     assert judgement.details["coverage"] > 0.5
 
 
@@ -124,7 +128,7 @@ async def test_stretches_whose_notes_do_not_check_out_give_way_to_one_shortened_
     assert judgement.outcome is Outcome.PASS
     assert len(endpoint.calls) == 2
     assert record_tokens(endpoint.calls[1]) <= BUDGET
-    assert judgement.details["long_input"] is True
+    assert judgement.details["coverage"] < 1
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -138,13 +142,15 @@ async def test_a_turn_of_200k_characters_costs_at_most_the_budget_and_gives_a_ve
     )
     judge, endpoint = in_process_judge(honest)
 
-    judgement = await kind(judge=judge).evaluate(unit_of(conversation))
+    evaluator, unit = kind(judge=judge), unit_of(conversation)
+
+    judgement = await evaluator.evaluate(unit)
 
     assert judgement.outcome is Outcome.PASS
     assert len(endpoint.calls) == 1
     assert record_tokens(endpoint.calls[0]) <= 48_000
-    assert judgement.details["long_input"] is True
     assert judgement.details["coverage"] < 1
+    assert circumstances(judgement, unit, evaluator)["flags"] == ["long_input"]
 
 
 async def test_a_single_turn_is_never_read_in_stretches():

@@ -6,7 +6,7 @@ import pytest
 
 from evaluators.errors import StoreUnavailableError, StoreVersionError
 from evaluators.store.opening import open_database, open_read_only
-from evaluators.store.schema import SCHEMA_VERSION
+from evaluators.store.schema import MIGRATIONS, SCHEMA_VERSION
 from tests.support.clock import ManualClock
 
 
@@ -78,3 +78,16 @@ def test_reading_only_never_creates_a_file(path):
         open_read_only(path)
 
     assert not path.exists()
+
+
+def test_a_file_of_an_earlier_version_is_brought_up_to_date_with_what_it_holds(path):
+    earlier = sqlite3.connect(path)
+    earlier.executescript(f"{MIGRATIONS[0]}\nPRAGMA user_version = 1;\nINSERT INTO calls VALUES ('k', 1, x'00');")
+    earlier.close()
+
+    connection = open_database(path, clock=ManualClock())
+
+    assert pragma(connection, "user_version") == SCHEMA_VERSION
+    assert connection.execute("SELECT count(*) FROM calls").fetchone() == (1,)
+    assert connection.execute("SELECT count(*) FROM states").fetchone() == (0,)
+    connection.close()
