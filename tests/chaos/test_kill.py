@@ -18,7 +18,9 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 
 from collector.telemetry.records import Signal
 from tests.chaos.kills import Kill, plan_kills
+from tests.chaos.scored_spans import check_scored_spans, has_all
 from tests.support.adhere_process import AdhereProcess, is_alive
+from tests.support.backends.langfuse import LangfuseStandIn
 from tests.support.honest_judge import honest
 from tests.support.judge_server import JudgeServer
 from tests.support.otlp_sink import OtlpSink
@@ -41,13 +43,20 @@ async def test_kills_lose_nothing_and_change_nothing(tmp_path: Path) -> None:
     print(f"CHAOS_SEED={SEED} CHAOS_KILLS={KILLS}")  # noqa: T201 - what a failure is replayed with
     oracle = Oracle()
     with JudgeServer(honest) as judge:
-        async with OtlpSink() as backend, OtlpSink() as scores:
+        async with OtlpSink() as backend, OtlpSink() as scores, OtlpSink() as scored, LangfuseStandIn() as langfuse:
             config = write_config(
                 tmp_path,
-                relay=[{"name": "backend", "endpoint": backend.http_url}],
+                relay=[
+                    {"name": "backend", "endpoint": backend.http_url},
+                    {"name": "scored", "endpoint": scored.http_url, "enrich": True},
+                ],
                 judge={"base_url": judge.base_url, "model": "scripted-judge", "max_concurrency": IN_FLIGHT},
                 evaluators=["rules", {"task_adherence": {"on": "turn"}}],
-                exporters=["jsonl", {"otlp": {"endpoint": scores.grpc_url, "protocol": "grpc"}}],
+                exporters=[
+                    "jsonl",
+                    {"otlp": {"endpoint": scores.grpc_url, "protocol": "grpc"}},
+                    {"langfuse": {"host": langfuse.url, **langfuse.options}},
+                ],
                 shutdown_s=5,
             )
             verdicts = tmp_path / "data" / "verdicts.jsonl"
@@ -74,6 +83,8 @@ async def test_kills_lose_nothing_and_change_nothing(tmp_path: Path) -> None:
                 await until(lambda: judged(verdicts).keys() >= wanted, timeout_s=LONG_S, every_s=0.2)
                 await scores.wait_for(lambda s: len(event_ids(s)) >= len(wanted), timeout_s=LONG_S)
                 await backend.wait_for(lambda s: set(s.bodies(Signal.TRACES)) >= set(oracle.acked), timeout_s=LONG_S)
+                await scored.wait_for(lambda s: has_all(s, oracle), timeout_s=LONG_S)
+                await until(lambda: len(langfuse.stored) >= len(wanted), timeout_s=LONG_S, every_s=0.2)
                 assert await adhere.terminate() == 0
 
             found = judged(verdicts)
@@ -82,8 +93,10 @@ async def test_kills_lose_nothing_and_change_nothing(tmp_path: Path) -> None:
             assert set(arrived) == oracle.attempted == set(oracle.acked), "conservation, and nothing unknown"
             assert found.keys() == wanted
             assert {len(lines) for lines in found.values()} == {1}, "one verdict each, whatever was replayed"
-            assert event_ids(scores) == {verdict_id for lines in found.values() for verdict_id in lines}
+            ids = {verdict_id for lines in found.values() for verdict_id in lines}
+            assert event_ids(scores) == ids
             assert {outcome for lines in found.values() for outcome in lines.values()} == {"pass"}
+            assert sorted(score["id"] for score in langfuse.stored.values()) == sorted(ids), "once, under the stable id"
             evaluator_kills = sum(
                 len(lane) for target, lane in plan_kills(seed=SEED, kills=KILLS).items() if target != "collector"
             )
@@ -93,6 +106,7 @@ async def test_kills_lose_nothing_and_change_nothing(tmp_path: Path) -> None:
                 f"{len(oracle.acked)} requests, {span_count(oracle)} spans, {oracle.tries} tries,"
                 f" {len(oracle.conversations)} conversations, {len(arrived)} relayed, {len(judge.calls)} judge calls"
             )
+            print(check_scored_spans(scored, oracle, kills=evaluator_kills, evaluators=EVALUATORS))  # noqa: T201 - same
             assert span_count(oracle) >= 100 * KILLS, "enough traffic to mean something"
             assert len(oracle.conversations) >= KILLS
             assert oracle.tries > len(oracle.acked), "the kills were felt"

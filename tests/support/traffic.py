@@ -33,6 +33,8 @@ class Oracle:
     """Bodies of which at least one byte may have left."""
     acked: dict[bytes, str | None] = field(default_factory=dict)
     """Bodies that were acknowledged, and the GenAI conversation in each."""
+    retried: set[bytes] = field(default_factory=set)
+    """Bodies that were sent more than once, and so may be in the journal more than once."""
     tries: int = 0
     cut: int = 0
     """Responses that began and did not end."""
@@ -92,6 +94,7 @@ class Producer:
         body = self._body(conversation)
         self._oracle.attempted.add(body)
         while not await self._try(body):
+            self._oracle.retried.add(body)
             await asyncio.sleep(_BETWEEN_TRIES_S)
         self._oracle.acked[body] = conversation
         return conversation
