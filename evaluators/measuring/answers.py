@@ -76,8 +76,9 @@ def _take(line: bytes, answers: Answers, model: str | None) -> None:
         record = json.loads(line)
         name = record["custom_id"]
         response, error = record.get("response"), record.get("error")
-        status = 0 if response is None else response["status_code"]
+        status = 0 if response is None else response.get("status_code", 200)
         body = None if response is None else response["body"]
+        body = json.loads(body) if isinstance(body, str) else body
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         name = None
     if not isinstance(name, str):

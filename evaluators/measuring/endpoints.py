@@ -29,6 +29,10 @@ def batch_form(config: JudgeConfig) -> Form:
     return replace(first_form(config), temperature=False, schema_shown=True)
 
 
+_BATCH_OUTPUT_TOKENS = 16_384
+"""Where nothing is configured: an answer that is cut off costs a whole round."""
+
+
 class _Names:
     """Ids for requests; the same request made once more gets the next number."""
 
@@ -109,6 +113,8 @@ class BatchEndpoint:
             if kept.duration_s is not None:
                 self.durations_s.append(kept.duration_s)
             return kept.completion
+        if self._config.max_output_tokens is None:
+            max_tokens = max(max_tokens, _BATCH_OUTPUT_TOKENS)
         body = body_of(self._form, self._config, question, repair=repair, max_tokens=max_tokens)
         self.wanted.append({"custom_id": name, "method": "POST", "url": COMPLETIONS_URL, "body": body})
         failure = self._answers.failed.get(name)

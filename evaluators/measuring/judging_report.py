@@ -74,6 +74,8 @@ def add_role(report: Report, results: Sequence[Result]) -> None:
         for name, group in grouped(found, lambda result: result.case.language or "-").items()
     }
     _add(report, "role_adherence_by_language", "Role adherence by language", languages, "language")
+    hits = [faulty == said for _, of_turns in pairs for faulty, said in of_turns if said is not None]
+    _add_share(report, "deviation_turn_accuracy", "Turns judged as labelled", hits)
     exact = [all(faulty == said for faulty, said in of_turns) for _, of_turns in pairs]
     _add_share(report, "role_turns_exact", "Conversations with every turn as labelled", exact)
     kinds: dict[str, list[bool]] = {}

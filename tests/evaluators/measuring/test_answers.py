@@ -47,6 +47,13 @@ def test_answers_are_read_in_any_order_and_the_first_that_is_one_counts(tmp_path
     assert answers.failed == {}
 
 
+def test_a_body_may_be_a_text_and_a_status_may_lack(tmp_path):
+    body = json.dumps({"choices": [{"message": {"content": "yes"}}]})
+    line = json.dumps({"custom_id": "a", "response": {"body": body}})
+
+    assert read_answers([write(tmp_path / "a.jsonl", line)]).kept["a"].completion.content == "yes"
+
+
 @pytest.mark.parametrize(
     ("line", "failure"),
     [

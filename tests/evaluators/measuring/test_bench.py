@@ -97,6 +97,7 @@ async def test_an_exported_request_is_a_line_of_an_openai_batch(tmp_path):
     assert body["model"] == "some-model"
     assert [message["role"] for message in body["messages"]] == ["system", "user", "user"]
     assert body["response_format"]["json_schema"]["strict"] is True
+    assert body["max_completion_tokens"] == 16_384
     assert "temperature" not in body, "a model that refuses it would refuse the whole batch"
     assert '"additionalProperties":false' in body["messages"][2]["content"], "for endpoints without schemas"
 
@@ -208,6 +209,11 @@ async def test_role_cases_are_scored_by_turn_and_as_a_whole(tmp_path):
     assert turns["cleared"] + turns["false_alarms"] == labelled.count(True)
     assert whole["caught"] + whole["missed"] == sum(not all(case.role.turns) for case in cases)
     assert figures["role_turns_exact"]["of"] == 8
+    assert figures["deviation_turn_accuracy"] == {
+        "share": round((turns["caught"] + turns["cleared"]) / len(labelled), 4),
+        "number": turns["caught"] + turns["cleared"],
+        "of": len(labelled),
+    }
 
 
 async def test_a_role_that_is_given_is_in_the_question():
