@@ -149,11 +149,11 @@ def _turn(turn: Turn, calls: dict[str, str], named: frozenset[str]) -> Iterator[
     """`calls` holds the place of every call so far, by its id; `named` are tools whose calls are pinned."""
     if turn.user_input is not None:
         yield Place(at=f"t{turn.index}.user", text=turn.user_input, turn=turn.index, pinned=True)
-    pairs = _pairs(turn.steps)
+    pairs, groups = _pairs(turn.steps), _groups(turn.steps)
     answered = set(pairs.values())
     open_calls = 0
     for number, step in enumerate(turn.steps):
-        place = _step(turn, number, step, calls, call=pairs.get(number))
+        place = _step(turn, number, step, calls, call=pairs.get(number), groups=groups)
         yield replace(place, pinned=True) if _tool_of(step, number, turn, pairs) in named else place
         if isinstance(step, ToolCallStep) and number not in answered:
             open_calls += 1
@@ -202,7 +202,15 @@ def _may_answer(result: ToolResultStep, call: Step) -> bool:
     return isinstance(call, ToolCallStep) and result.name in (None, call.name)
 
 
-def _step(turn: Turn, number: int, step: Step, calls: dict[str, str], *, call: int | None) -> Place:
+def _groups(steps: Sequence[Step]) -> frozenset[int | None]:
+    """Of calls that were asked for together; one call alone is none."""
+    counts = Counter(step.group for step in steps if isinstance(step, ToolCallStep))
+    return frozenset(group for group, count in counts.items() if group is not None and count > 1)
+
+
+def _step(
+    turn: Turn, number: int, step: Step, calls: dict[str, str], *, call: int | None, groups: frozenset[int | None]
+) -> Place:
     at = f"t{turn.index}.{number}"
     match step:
         case MessageStep():
@@ -210,7 +218,7 @@ def _step(turn: Turn, number: int, step: Step, calls: dict[str, str], *, call: i
         case ToolCallStep():
             if step.call_id is not None:
                 calls[step.call_id] = at
-            words = _call_words(step, calls)
+            words = _call_words(step, calls, groups)
             return Place(at, words, call_text(step), _other(step.agent, turn), turn.index, number)
         case ToolResultStep():
             earlier = calls.get(step.call_id) if step.call_id is not None else None
@@ -223,10 +231,10 @@ def _step(turn: Turn, number: int, step: Step, calls: dict[str, str], *, call: i
             assert_never(step)
 
 
-def _call_words(step: ToolCallStep, calls: Mapping[str, str]) -> str:
+def _call_words(step: ToolCallStep, calls: Mapping[str, str], groups: frozenset[int | None]) -> str:
     words = ["call"]
-    if step.group is not None:
-        words.append(f"group {step.group}")
+    if step.group in groups:
+        words.append(f"parallel group {step.group}")
     words += _inside(step.parent_call_id, calls)
     if step.arguments is None:
         words.append("arguments not in the telemetry")

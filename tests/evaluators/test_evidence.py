@@ -47,7 +47,7 @@ def unit():
         pytest.param("t0.2", "24.90 EUR", 0, None, id="wrong step, one right one"),
         pytest.param("t0.99", "24.90 EUR", 0, None, id="no such step, one right one"),
         pytest.param("t0", "24.90 EUR", 0, None, id="no step given"),
-        pytest.param("#82284bd43b t0.0 call, group 0", "issue_refund", 0, 0, id="the whole line of the place"),
+        pytest.param("#82284bd43b t0.0 call, parallel group 0", "issue_refund", 0, 0, id="the whole line of the place"),
         pytest.param("[t0.1]", '"status"', 0, 1, id="the place in brackets"),
         pytest.param(" t0.answer ", "24.90 EUR", 0, None, id="spaces around the place"),
         pytest.param("t0.answer", "I have refunded it", 0, None, id="in two places, the cited one counts"),

@@ -102,11 +102,11 @@ def test_everything_that_happened_has_a_place():
 #M t0.0 message
 @ helper
 | One moment.
-#M t0.1 call, group 1
+#M t0.1 call, parallel group 1
 | lookup {"id": 7, "名": "本"}
 #M t0.2 result of t0.1
 | {"at": "Riga"}
-#M t0.3 call, group 1, arguments not a JSON object
+#M t0.3 call, parallel group 1, arguments not a JSON object
 | lookup
 | {broken
 #M t0.4 result of t0.3, error
