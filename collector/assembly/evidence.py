@@ -16,6 +16,9 @@ from collector.operation import Chain, Message, Operation, OperationKind, Role, 
 LINKING = frozenset({OperationKind.MODEL_CALL, OperationKind.AGENT, OperationKind.WORKFLOW})
 """Operations that may hold what another one goes on from."""
 MAX_NEEDS = 64
+MIN_EXCHANGE = 20
+"""Characters; what is said in fewer ("Hi", "Hello!") is said by many."""
+MIN_KEPT = 8
 MIN_CALL_ID = 8
 """Shorter tool-call ids ("0", "call_1") are counters of one request, not ids."""
 
@@ -33,30 +36,72 @@ def replies_in(chain: Chain | None) -> Iterator[Chain]:
     """Where another call's list may end within this one: at each of the assistant's messages, latest first."""
     node = chain
     while node is not None:
-        if node.message.role is Role.ASSISTANT and node.message.parts:
+        if is_reply(node):
             yield node
         node = node.parent
 
 
-def is_open(operation: Operation) -> bool:
-    """Input known, answer not or not fully: a replay of it cannot be found by the whole list."""
-    if operation.kind is not OperationKind.MODEL_CALL or operation.input is None or operation.is_internal:
+def is_reply(node: Chain) -> bool:
+    """An empty answer counts where something was asked; where nothing says anything, content is off."""
+    if node.message.role is not Role.ASSISTANT:
         return False
-    calls = [part for message in operation.output for part in message.parts if isinstance(part, ToolCallPart)]
-    return not says_anything(operation.output) or any(not call.call_id for call in calls)
+    return bool(node.message.parts) or bool(node.parent is not None and node.parent.message.parts)
+
+
+def goes_unanswered(node: Chain) -> bool:
+    """The user speaks again after a list that nobody answered: where a call that failed may be gone on from."""
+    if node.message.role is not Role.USER or node.parent is None:
+        return False
+    return node.parent.message.role is Role.USER and bool(node.parent.message.parts)
+
+
+def exchange_of(operation: Operation) -> bytes | None:
+    """What was said last and the answer to it, which a history cut at its beginning still holds."""
+    if operation.kind is not OperationKind.MODEL_CALL or operation.input is None or operation.is_internal:
+        return None
+    return _exchange(operation.input.message, operation.output[0]) if len(operation.output) == 1 else None
+
+
+def last_exchange_in(chain: Chain | None) -> bytes | None:
+    """The latest one of a history."""
+    reply = next(replies_in(chain), None)
+    return _exchange(reply.parent.message, reply.message) if reply is not None and reply.parent is not None else None
+
+
+def _exchange(asked: Message, told: Message) -> bytes | None:
+    """None for what is too short to be anybody's own."""
+    if asked.role is Role.SYSTEM or any(isinstance(part, ToolCallPart) for part in told.parts):
+        return None
+    said = [part.text for message in (asked, told) for part in message.parts if isinstance(part, TextPart)]
+    if sum(len("".join(text.split())) for text in said) < MIN_EXCHANGE or not told.parts:
+        return None
+    return asked.digest + told.digest
+
+
+def is_open(operation: Operation) -> bool:
+    """A call whose replay may differ from what is known of it, so that it cannot be found by the whole list."""
+    return operation.kind is OperationKind.MODEL_CALL and operation.input is not None and not operation.is_internal
+
+
+def is_unanswered(operation: Operation) -> bool:
+    return operation.is_error or not says_anything(operation.output)
 
 
 def fits(output: Sequence[Message], replay: Message) -> bool:
-    """What is known of an answer is in the message that replays it."""
+    """What is known of an answer is in the message that replays it; or that is a part of the answer that is kept."""
     calls = [(part.name, canonical(part.arguments)) for part in replay.parts if isinstance(part, ToolCallPart)]
     text = "".join("".join(part.text.split()) for part in replay.parts if isinstance(part, TextPart))
+    said = ""
+    is_within = True
     for message in output:
         for part in message.parts:
             if isinstance(part, ToolCallPart) and (part.name, canonical(part.arguments)) not in calls:
                 return False
-            if isinstance(part, TextPart) and "".join(part.text.split()) not in text:
-                return False
-    return True
+            if isinstance(part, TextPart):
+                told = "".join(part.text.split())
+                said += told
+                is_within = is_within and told in text
+    return is_within or (len(text) >= MIN_KEPT and text in said)
 
 
 def pending_key(operation: Operation) -> bytes | None:

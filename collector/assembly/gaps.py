@@ -39,6 +39,8 @@ def gaps_of(draft: Draft, told: Told, nodes: Iterable[Node], *, is_error: bool) 
         if told.output is None and not is_error:
             found.add(GapKind.OUTPUT_MISSING)
     found.update(_tool_gaps(told.steps))
+    if any(call.is_joint for call in draft.items.calls):
+        found.add(GapKind.TOOL_RESULT_MISSING)  # which part of what came back is whose nobody says
     return tuple(sorted(found))
 
 

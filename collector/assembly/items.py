@@ -48,6 +48,8 @@ class CallItem:
     is_orphan: bool = False
     """Only the result arrived."""
     is_replayed: bool = False
+    is_joint: bool = False
+    """The result is what several calls gave together, as the model was told it."""
 
 
 @dataclass(slots=True, eq=False)
@@ -110,16 +112,19 @@ class Items:
         earlier replay held (`goes_on`). `fill_only` adds no calls or texts.
         """
         replay = _Replay(self, is_delta=is_delta, goes_on=goes_on)
-        for message in _without_joint_results(messages):
+        shared: set[int] = set()
+        for message in _with_joint_results(messages, shared):
             self.gaps.update(message.gaps)
             replay.look_at(message)
             if message.role is Role.ASSISTANT:
                 self._absorb_said(message, replay, time_ns=time_ns, span_id=span_id, agent=agent, fill_only=fill_only)
             for part in message.parts:
                 if isinstance(part, ToolResultPart):
-                    self._absorb_result(
+                    call = self._absorb_result(
                         part, replay, time_ns=time_ns, span_id=span_id, agent=agent, fill_only=fill_only
                     )
+                    if call is not None and id(part) in shared and call.result == part.result:
+                        call.is_joint = True
 
     def call_of(self, call_id: str | None) -> CallItem | None:
         return self._by_id.get(call_id) if call_id else None
@@ -214,21 +219,24 @@ class Items:
         span_id: str,
         agent: str | None,
         fill_only: bool,
-    ) -> None:
+    ) -> CallItem | None:
+        """The call that it was given to, if that had none."""
         call = replay.answered(part)
         if call is not None:
-            if not call.has_result and (part.result is not None):
+            is_new = not call.has_result and part.result is not None
+            if is_new:
                 self.give_result(call, part.result, is_error=part.is_error, span_id=span_id, agent=agent)
             call.is_error = call.is_error or part.is_error
-            return
+            return call if is_new else None
         if fill_only or self._is_known_orphan(part):
-            return
+            return None
         orphan = CallItem(
             part.name or "", None, time_ns, span_id, part.call_id, has_arguments=False, agent=agent, is_orphan=True
         )
         self.give_result(orphan, part.result, is_error=part.is_error, span_id=span_id, agent=agent)
         self.items.append(orphan)
         self.gaps.add(GapKind.ORPHAN_RESULT)
+        return None
 
     def _is_known_orphan(self, part: ToolResultPart) -> bool:
         return any(
@@ -307,8 +315,10 @@ class _Replay:
         return next(iter(named or ([] if part.name and any(c.name for c in free) else free)), None)
 
 
-def _without_joint_results(messages: Iterable[Message]) -> list[Message]:
-    """Without a result that answers several calls at once and names none: whose words are whose is not known."""
+def _with_joint_results(messages: Iterable[Message], shared: set[int]) -> list[Message]:
+    """A result that answers several calls at once and names none is what is known of each: whose words are whose nobody
+    says. `shared` takes the identities of such parts.
+    """
     kept: list[Message] = []
     asked = 0
     pending: list[Message] = []
@@ -319,7 +329,11 @@ def _without_joint_results(messages: Iterable[Message]) -> list[Message]:
             continue
         given = [part for one in pending for part in one.parts if isinstance(part, ToolResultPart)]
         is_joint = len(given) == 1 and not given[0].call_id and not given[0].name
-        kept += [replace(one, parts=()) for one in pending] if is_joint else pending
+        if is_joint:
+            copies = tuple(replace(given[0]) for _ in range(asked))
+            shared.update(map(id, copies))
+            pending = [replace(one, parts=copies if one.parts else ()) for one in pending]
+        kept += pending
         pending = []
         if message is not None:
             kept.append(message)

@@ -6,9 +6,10 @@ Within one service, the surest first:
 2. a response id: a call that names the previous response, or whose conversation id is in truth a response id; and one
    call seen by two instrumentations in traces of their own (same response id, at the same time);
 3. a tool-call id: a call's input holds a call or result that another call's output asked for;
-4. history: a call's input begins with another call's whole input and output.
+4. history: a call's input begins with another call's whole input and output, or with the input of one that failed;
+5. a history that was cut at its beginning: the latest exchange in it is one call's, and no other's.
 
-A conversation id is never overruled: traces with different ids stay apart, a trace without one may join by 2 to 4.
+A conversation id is never overruled: traces with different ids stay apart, a trace without one may join by 2 to 5.
 A list that is known is continued once. A second continuation is another user's whose conversation began with the same
 words (then either assignment gives the same text), or a retry: the same input again after a failure.
 
@@ -26,9 +27,13 @@ from collector.assembly.evidence import (
     answered_ids,
     answering_key,
     asked_ids,
+    exchange_of,
     fits,
+    goes_unanswered,
     is_id,
     is_open,
+    is_unanswered,
+    last_exchange_in,
     pending_key,
     replies_in,
     whole_of,
@@ -133,12 +138,13 @@ class _Known:
     opens: dict[tuple[str | None, bytes], list[_Provider]]
     calls: dict[tuple[str | None, str], list[_Provider]]
     pending: dict[bytes, list[_Provider]]
+    exchanges: dict[tuple[str | None, bytes], list[_Provider]]
     claims: dict[tuple[int, bytes], tuple[int, Operation]]
 
 
 def _by_messages(groups: _Groups) -> None:
     """Calls in order of time: each looks for the one it goes on from among those that began before it."""
-    known = _Known(defaultdict(list), defaultdict(list), defaultdict(list), defaultdict(list), {})
+    known = _Known(defaultdict(list), defaultdict(list), defaultdict(list), defaultdict(list), defaultdict(list), {})
     every = [(i, op) for i, op in _operations(groups.units) if op.kind in LINKING or op.kind is OperationKind.TOOL]
     every.sort(key=lambda item: (item[1].start_ns, item[1].end_ns, item[1].trace_id, item[1].span_id))
     for index, operation in every:
@@ -163,6 +169,9 @@ def _provide(groups: _Groups, provider: _Provider, known: _Known) -> None:
         known.opens[operation.service, operation.input.digest].append(provider)
     for call_id in provider.asked:
         known.calls[operation.service, call_id].append(provider)
+    exchange = exchange_of(operation)
+    if exchange is not None:
+        known.exchanges[operation.service, exchange].append(provider)
     pending = pending_key(operation)
     if pending is not None:
         known.pending[pending].append(provider)
@@ -201,7 +210,42 @@ def _continue_from(groups: _Groups, index: int, operation: Operation, known: _Kn
             groups.join(chosen.index, index)
             return True
     answered = (known.calls.get((operation.service, call_id), []) for call_id in answered_ids(operation.input))
-    return any(_join_latest(groups, index, providers) for providers in answered)
+    if any(_join_latest(groups, index, providers) for providers in answered):
+        return True
+    return _continue_failed(groups, index, operation, known) or _continue_cut(groups, index, operation, known)
+
+
+def _continue_failed(groups: _Groups, index: int, operation: Operation, known: _Known) -> bool:
+    """The user spoke again after a call that failed, whose words are still in the list."""
+    node = operation.input
+    while node is not None:
+        if goes_unanswered(node) and node.parent is not None:
+            begun = known.opens.get((operation.service, node.parent.digest), [])
+            failed = [provider for provider in begun if is_unanswered(provider.operation)]
+            digest = node.parent.digest
+            chosen = _choose(
+                groups, index, operation, ids=frozenset(), known=failed, digest=digest, claims=known.claims
+            )
+            if chosen is not None:
+                known.claims.setdefault((chosen.index, digest), (index, operation))
+                return groups.join(chosen.index, index)
+        node = node.parent
+    return False
+
+
+def _continue_cut(groups: _Groups, index: int, operation: Operation, known: _Known) -> bool:
+    """Only where nobody else can be meant: one conversation holds the exchange, and nothing else went on from there."""
+    exchange = last_exchange_in(operation.input)
+    said = known.exchanges.get((operation.service, exchange), []) if exchange is not None else []
+    fitting = [provider for provider in said if groups.may_join(provider.index, index)]
+    if len({groups.find(provider.index) for provider in fitting}) != 1:
+        return False
+    latest = fitting[-1]
+    digests = [exchange or b"", *([latest.whole.digest] if latest.whole is not None else [])]
+    if not all(_is_free(groups, index, operation, known.claims.get((latest.index, digest))) for digest in digests):
+        return False
+    known.claims.setdefault((latest.index, exchange or b""), (index, operation))
+    return groups.join(latest.index, index)
 
 
 def _answer_pending(groups: _Groups, index: int, operation: Operation, known: _Known) -> None:

@@ -19,8 +19,12 @@ from collector.assembly.evidence import (
     MAX_NEEDS,
     answering_key,
     asked_ids,
+    exchange_of,
+    goes_unanswered,
     is_id,
     is_open,
+    is_reply,
+    last_exchange_in,
     pending_key,
     whole_of,
 )
@@ -100,9 +104,11 @@ def _added(fresh: Iterable[Chain], keys: _Keys, before: _Found) -> _Found:
     lists: list[bytes] = []
     for node in fresh:
         message = node.message
-        if message.role is Role.ASSISTANT and message.parts:
+        if is_reply(node):
             lists.append(keys.list(node))
             lists.append(keys.open(node.parent) if node.parent is not None else lists[-1])
+        elif goes_unanswered(node) and node.parent is not None:
+            lists += [keys.open(node.parent)] * 2
         calls += [
             keys.call(part.call_id or "")
             for part in reversed(message.parts)
@@ -139,6 +145,9 @@ class _Collected:
                 found = self._histories.keys(operation.input, keys)
                 self.needs.update(dict.fromkeys(found.calls))
                 self.needs.update(dict.fromkeys(found.lists))
+                latest = last_exchange_in(operation.input)
+                if latest is not None:
+                    self.needs[keys.exchange(latest)] = None
 
     def _add_ids(self, operation: Operation, keys: _Keys) -> None:
         if operation.conversation_id is not None:
@@ -163,6 +172,9 @@ class _Collected:
             self.needs[key] = None  # the same call, seen by a second instrumentation
         if is_open(operation) and operation.input is not None:
             self.provides.add(keys.open(operation.input))
+        exchange = exchange_of(operation)
+        if exchange is not None:
+            self.provides.add(keys.exchange(exchange))
         pending = pending_key(operation)
         if pending is not None:
             self.provides.add(pending)
@@ -179,12 +191,16 @@ class _Keys:
         self._call = b"call" + head
         self._list = xxh3_128_intdigest(b"list" + head)
         self._open = xxh3_128_intdigest(b"open" + head)
+        self._exchange = b"said" + head
 
     def identity(self, value: str) -> bytes:
         return xxh3_128_digest(self._identity + value.encode("utf-8", "surrogatepass"))
 
     def call(self, value: str) -> bytes:
         return xxh3_128_digest(self._call + value.encode("utf-8", "surrogatepass"))
+
+    def exchange(self, value: bytes) -> bytes:
+        return xxh3_128_digest(self._exchange + value)
 
     def list(self, chain: Chain) -> bytes:
         """A list's digest is one already; that it is a list, and of which service, is put upon it."""

@@ -7,7 +7,8 @@ fragments are there; it is idempotent as well.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -39,6 +40,41 @@ def merge(fragments: Iterable[Operation]) -> Operation:
     if merged is None:
         raise ValueError("No fragment was given; at least one is needed to make an operation.")
     return merged
+
+
+class Fragments:
+    """Fragments as they arrive, to one operation a span.
+
+    Ids are only unique within one system. Where two services send different spans under the same trace and span id,
+    each has an operation of its own; what says the same of a span, or only adds to it, belongs to it whoever sent it.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, str, str | None], Operation] = {}
+
+    def add(self, fragment: Operation) -> None:
+        key = (fragment.trace_id, fragment.span_id, fragment.service)
+        known = self._known.get(key)
+        self._known[key] = fragment if known is None else merge((known, fragment))
+
+    def operations(self) -> list[Operation]:
+        by_span: dict[tuple[str, str], list[Operation]] = defaultdict(list)
+        for (trace_id, span_id, _), operation in self._known.items():
+            by_span[trace_id, span_id].append(operation)
+        return [op for same in by_span.values() for op in (same if len(same) == 1 else _of_services(same))]
+
+
+def _of_services(operations: Sequence[Operation]) -> list[Operation]:
+    """One operation for each different span, with the records of services that sent no span given to the first."""
+    spans: dict[tuple[int, int, str], list[Operation]] = defaultdict(list)
+    for operation in operations:
+        if operation.start_ns or operation.end_ns:
+            spans[operation.start_ns, operation.end_ns, operation.name].append(operation)
+    records = [operation for operation in operations if not (operation.start_ns or operation.end_ns)]
+    if not spans:
+        return [merge(records)]
+    first, *others = sorted(spans)
+    return [merge((*spans[first], *records)), *(merge(spans[key]) for key in others)]
 
 
 def settle(operation: Operation) -> Operation:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from collector.assembly.assemble import assemble
 from collector.assembly.link import link
-from collector.assembly.merge import merge
+from collector.assembly.merge import Fragments
 from collector.dialects.registry import Known, known_to, read_log, read_span
 from collector.dialects.sniffing import SniffMemory
 from collector.messages.decoder import MessageDecoder
@@ -24,13 +24,11 @@ def reconstruct(
     """The conversations in OTLP requests, in order of time; those without a turn are left out."""
     decoder = decoder if decoder is not None else MessageDecoder()
     memory: SniffMemory[Known] = SniffMemory(known_to)
-    fragments: dict[tuple[str, str], Operation] = {}
+    fragments = Fragments()
     for signal, body in requests:
         for operation in _read(signal, body, decoder, memory):
-            key = (operation.trace_id, operation.span_id)
-            known = fragments.get(key)
-            fragments[key] = operation if known is None else merge((known, operation))
-    return conversations_of(fragments.values())
+            fragments.add(operation)
+    return conversations_of(fragments.operations())
 
 
 def conversations_of(operations: Iterable[Operation]) -> list[Conversation]:

@@ -17,7 +17,7 @@ from collector.assembly.tree import AGENT_LIKE, Node
 from collector.messages.reprs import is_printed_object
 from collector.messages.values import canonical, decode_container, dump, squash
 from collector.model import HandoffStep, JsonValue, MessageStep, Step, ToolCallStep, ToolResultStep
-from collector.operation import Operation
+from collector.operation import Operation, OperationKind
 
 _HANDOFF = re.compile(
     r"^(?:transfer_(?:back_)?to_|hand_?off_to_|hand_?over_to_|delegate_to_)(?P<to>.*)$", re.IGNORECASE
@@ -114,7 +114,8 @@ def _give_tool(items: Items, call: CallItem, node: Node) -> None:
     call.call_id = call.call_id or operation.call_id
     if (call.arguments is None or not call.has_arguments) and operation.has_arguments:
         call.arguments, call.has_arguments = operation.arguments, True
-    if operation.has_result and (not call.has_result or call.result in (None, "")):
+    if operation.has_result and (not call.has_result or call.is_joint or call.result in (None, "")):
+        call.is_joint = False
         items.give_result(call, operation.result, is_error=False, span_id=operation.span_id, agent=node.agent_name)
     call.is_error = call.is_error or operation.is_error
     if call.has_result:
@@ -131,7 +132,7 @@ def _tell_errors(items: Items) -> None:
 
 
 def _is_known(items: Items, operation: Operation) -> bool:
-    """A second span of a call that already has one: the same id, or the same arguments at the same time."""
+    """A second span of a call that has one: the same id, the same arguments at the same time, or a later try."""
     for call in items.calls:
         other = call.tool
         if not isinstance(other, Node):
@@ -142,6 +143,10 @@ def _is_known(items: Items, operation: Operation) -> bool:
         overlap = known.start_ns <= operation.start_ns <= known.end_ns or (
             operation.start_ns <= known.start_ns <= operation.end_ns
         )
+        if _is_later_try(call, known, operation):
+            if operation.has_result and not call.has_result:
+                items.give_result(call, operation.result, is_error=False, span_id=operation.span_id, agent=call.agent)
+            return True
         if (
             overlap
             and known.scope != operation.scope
@@ -150,6 +155,12 @@ def _is_known(items: Items, operation: Operation) -> bool:
         ):
             return True
     return False
+
+
+def _is_later_try(call: CallItem, before: Operation, operation: Operation) -> bool:
+    """The model asked once; the first try failed or was interrupted, and the framework made another."""
+    is_after = operation.start_ns >= before.end_ns and (before.is_error or not before.has_result)
+    return is_after and call.group is not None and _names_fit(call.name, operation) and _arguments_fit(call, operation)
 
 
 def _same_id(call: CallItem, operation: Operation) -> bool:
@@ -210,7 +221,8 @@ def _take_output_call(draft: Draft) -> str | None:
     if len(values) != 1 or not values[0] or not last.has_result or canonical(last.result) != canonical(values[0]):
         return None
     agent = draft.segments[-1].entry
-    told = canonical(draft.answer) == canonical(values[0]) if draft.answer is not None else agent.kind in AGENT_LIKE
+    ended = agent.kind in AGENT_LIKE or (agent.kind is OperationKind.MODEL_CALL and last.is_replayed)
+    told = canonical(draft.answer) == canonical(values[0]) if draft.answer is not None else ended
     if not told or agent.operation.is_error or last.is_error:
         return None
     items.remove(last)

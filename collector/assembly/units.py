@@ -2,14 +2,16 @@
 
 Nearly every trace is one unit. Only where its spans name different conversations (a worker's trace over many jobs)
 is it cut: a span belongs to the conversation that itself, its nearest ancestor, or else its first descendant names.
-Of several kinds of ids in a trace the surest counts for the whole of it. An id that is in truth the response id of
+What happens under a tool call belongs to the conversation of the call, whatever a sub-agent calls its own. Of several
+kinds of ids in a trace the surest counts for the whole of it. Where two services send different spans under the same
+ids, the trace is cut by service: it is two traces that happen to have one id. An id that is in truth the response id of
 another call (some frameworks put the previous response there) is no conversation id; it is read as a reference.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from collector.model import ConversationIdSource
@@ -43,8 +45,18 @@ def units_of(operations: Iterable[Operation], *, response_ids: Collection[str]) 
     by_trace: dict[str, list[Operation]] = defaultdict(list)
     for operation in operations:
         by_trace[operation.trace_id].append(_without_false_id(operation, response_ids))
-    units = [unit for trace in by_trace.values() for unit in _units_of_trace(trace)]
+    traces = [trace for same_id in by_trace.values() for trace in _by_service(same_id)]
+    units = [unit for trace in traces for unit in _units_of_trace(trace)]
     return sorted(units, key=lambda unit: unit.order)
+
+
+def _by_service(trace: list[Operation]) -> list[list[Operation]]:
+    if len({operation.span_id for operation in trace}) == len(trace):
+        return [trace]
+    found: dict[str | None, list[Operation]] = defaultdict(list)
+    for operation in trace:
+        found[operation.service].append(operation)
+    return list(found.values())
 
 
 def _without_false_id(operation: Operation, response_ids: Collection[str]) -> Operation:
@@ -62,15 +74,29 @@ def _units_of_trace(trace: Sequence[Operation]) -> list[Unit]:
     if not named:
         return [_unit(ordered, None)]
     best = min(op.conversation_id_rank for op in named)
-    ids = {op.conversation_id for op in named if op.conversation_id_rank == best}
-    if len(ids) == 1:
+    own = {op.span_id: op.conversation_id for op in named if op.conversation_id_rank == best and op.conversation_id}
+    if len(set(own.values())) > 1:
+        own = _without_called(ordered, own)
+    if len(ids := set(own.values())) == 1:
         return [_unit(ordered, next(iter(ids)))]
-    return [_unit(group, name) for name, group in _partition(ordered, best).items()]
+    return [_unit(group, name) for name, group in _partition(ordered, own).items()]
 
 
-def _partition(ordered: Sequence[Operation], best: int) -> dict[str, list[Operation]]:
+def _without_called(ordered: Sequence[Operation], own: Mapping[str, str]) -> dict[str, str]:
+    """Without the names of what a tool call of a named conversation did."""
     by_id = {op.span_id: op for op in ordered}
-    own = {op.span_id: op.conversation_id for op in ordered if op.conversation_id and op.conversation_id_rank == best}
+    found = dict(own)
+    for op in ordered:
+        if op.span_id in own:
+            above = _path_up(op, by_id)
+            tool = max((i for i, a in enumerate(above) if a.kind is OperationKind.TOOL), default=None)
+            if tool is not None and any(a.span_id in own for a in above[tool:]):
+                del found[op.span_id]
+    return found
+
+
+def _partition(ordered: Sequence[Operation], own: Mapping[str, str]) -> dict[str, list[Operation]]:
+    by_id = {op.span_id: op for op in ordered}
     from_below: dict[str, str] = {}
     for op in ordered:
         name = own.get(op.span_id)

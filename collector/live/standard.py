@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from collector.assembly.assemble import assemble
 from collector.assembly.link import link
 from collector.assembly.link_keys import Histories, link_keys
-from collector.assembly.merge import merge
+from collector.assembly.merge import Fragments
 from collector.dialects.registry import Known, known_to, markers, read_log, read_span
 from collector.dialects.sniffing import SniffMemory
 from collector.live.reconstruction import TraceKeys
@@ -53,7 +53,7 @@ class StandardReconstruction:
 
 
 def _merged(fragments: Sequence[Operation]) -> list[Operation]:
-    by_span: dict[tuple[str, str], list[Operation]] = {}
+    found = Fragments()
     for fragment in fragments:
-        by_span.setdefault((fragment.trace_id, fragment.span_id), []).append(fragment)
-    return [parts[0] if len(parts) == 1 else merge(parts) for parts in by_span.values()]
+        found.add(fragment)
+    return found.operations()

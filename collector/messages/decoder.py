@@ -28,9 +28,10 @@ from collector.messages.truncation import mend
 from collector.messages.unfinished import marked, unfinished, without_untold
 from collector.messages.usual import usual_message
 from collector.messages.values import decode, plain
+from collector.messages.written import untold_result
 from collector.model import GapKind
 from collector.operation import Chain, Message, Role
-from collector.telemetry.json_text import loads, without_halves
+from collector.telemetry.json_text import loads, mended_json
 
 ResultT = TypeVar("ResultT")
 
@@ -115,10 +116,7 @@ class MessageDecoder:
 
     def chain_of(self, messages: Iterable[Message]) -> Chain | None:
         """A list of messages that are already in our form."""
-        chain: Chain | None = None
-        for message in messages:
-            chain = link(chain, message)
-        return chain
+        return _linked(None, messages)
 
     def _bare_text(self, text: str, default: Role) -> Decoded:
         if text.lstrip()[:1] in ("[", "{"):
@@ -178,8 +176,7 @@ class MessageDecoder:
             self.reused += 1
         node = self._nodes.get(key)
         if node is None and messages:
-            for message in messages:
-                chain = link(chain, message)
+            chain = _linked(chain, messages)
             if chain is not None:
                 self._nodes.put(key, chain, size=_NODE_BYTES)
             return chain, key
@@ -190,11 +187,18 @@ class MessageDecoder:
         self._heads.put(place, [new, *kept], size=_NODE_BYTES * (len(kept) + 1))
 
 
+def _linked(chain: Chain | None, messages: Iterable[Message]) -> Chain | None:
+    for message in messages:
+        for own in untold_result(chain, message):
+            chain = link(chain, own)
+    return chain
+
+
 def _split(raw: bytes) -> list[msgspec.Raw] | None:
     try:
         return _splitter.decode(raw)
     except (msgspec.DecodeError, RecursionError):
-        whole = without_halves(raw)
+        whole = mended_json(raw)
         return None if whole is None else _split(whole)
 
 
@@ -229,7 +233,7 @@ def _json_bytes(value: object) -> bytes | None:
             raw = text.encode("utf-8", "replace")
             if _is_json(raw):
                 return raw
-            whole = without_halves(raw)
+            whole = mended_json(raw)
             return whole if whole is not None and _is_json(whole) else None
         inner = decode(text, levels=1) if text[:1] == '"' else None
         if inner is None or inner == value:

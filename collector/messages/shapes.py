@@ -25,7 +25,7 @@ from collector.messages.parts import (
 from collector.messages.reprs import decode_repr, is_printed_object
 from collector.messages.roles import is_pair, role_of
 from collector.messages.values import as_bool, as_str, decode, first
-from collector.messages.written import written_calls, written_result
+from collector.messages.written import with_written_calls, written_calls, written_result
 from collector.model import GapKind
 from collector.operation import Message, Part, ReasoningPart, Role, TextPart, ToolCallPart, ToolResultPart
 
@@ -113,7 +113,8 @@ def _read(body: Mapping[str, Any], role: Role | None, default: Role) -> tuple[Me
     refusal = as_str(body.get("refusal"))
     if refusal and not any(isinstance(part, TextPart) for part in parts):
         parts.append(TextPart(refusal))
-    return _built(role, tuple(parts), as_str(body.get("name")))
+    asked = with_written_calls(parts) if role is Role.ASSISTANT else None
+    return _built(role, asked or tuple(parts), as_str(body.get("name")))
 
 
 def _written(role: object, content: object) -> tuple[Message, ...] | None:

@@ -12,6 +12,7 @@ from collector.messages.digests import digest
 from collector.messages.markers import gaps_in
 from collector.messages.parts import usual_parts
 from collector.messages.roles import role_of
+from collector.messages.written import may_ask
 from collector.model import GapKind
 from collector.operation import Message, Part, Role, TextPart, ToolCallPart, ToolResultPart
 
@@ -28,6 +29,8 @@ def usual_message(value: Any) -> Message | None:
         content = value.get("content")
     parts = usual_parts(content) if role is not None else None
     if role is None or parts is None:
+        return None
+    if role is Role.ASSISTANT and parts and may_ask(parts[-1]):
         return None
     # Results within what somebody said, and a tool's message without one, are taken apart elsewhere.
     if any([isinstance(part, ToolResultPart) for part in parts]) is not (role is Role.TOOL):  # noqa: C419 - quicker

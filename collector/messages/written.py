@@ -1,25 +1,31 @@
-"""Calls and results that a framework writes out as text, in messages whose role alone says what they are.
+"""Calls and results that a framework writes out as text.
 
 Where a model is not trusted with tools of its own, its framework keeps the calls as "tool-call" messages, a sentence
 and a printed list, and what came back as "tool-response" messages: one text for all calls of a step, under a heading,
-without ids. Nothing is read out of a text whose role says less.
+without ids. The provider is sent the same texts under the roles that it knows, assistant and user. There, calls are
+only read out of a list that is nothing else, and a user's text is only a result where calls wait for one.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
+from collector.messages.digests import with_digest
 from collector.messages.parts import parts_of, tool_call
 from collector.messages.reprs import decode_repr
 from collector.messages.values import decode
-from collector.operation import Part, TextPart, ToolCallPart, ToolResultPart
+from collector.operation import Chain, Message, Part, Role, TextPart, ToolCallPart, ToolResultPart
 
 _CALLS = frozenset({"tool-call", "tool_call", "toolcall"})
 _RESULTS = frozenset({"tool-response", "tool_response", "toolresponse"})
 _HEADING = re.compile(r"\A\s*(?:Observations?|Tool response|Result):[ \t]*\n")
 _CALL_ID = re.compile(r"\A\s*Call id:[ \t]*(?P<id>\S+)[ \t]*\n")
+_ASKING = "Calling tools:\n["
+_TASK = "\nNew task:\n"
+"""The user's next words, where they were put into one message with what a tool gave back."""
 _MAX_PROSE = 200
 """A list begins within so many characters, or the text is no list of calls."""
 
@@ -35,12 +41,46 @@ def written_calls(role: object, content: object) -> tuple[Part, ...] | None:
         return None
     text = _text(content)
     start = text.find("[", 0, _MAX_PROSE)
-    listed: Any = decode(text[start:]) if start >= 0 else None
+    return (_listed(text[start:]) if start >= 0 else ()) or parts_of(content)
+
+
+def may_ask(part: Part) -> bool:
+    """A quick look, for every message is looked at."""
+    return isinstance(part, TextPart) and _ASKING in part.text
+
+
+def with_written_calls(parts: Sequence[Part]) -> tuple[Part, ...] | None:
+    """An assistant's parts with the calls that its text ends with; None where it ends with none."""
+    last = parts[-1] if parts else None
+    start = last.text.rfind(_ASKING) if isinstance(last, TextPart) else -1
+    if not isinstance(last, TextPart) or start < 0:
+        return None
+    asked = _listed(last.text[start + len(_ASKING) - 1 :])
+    said = last.text[:start].rstrip()
+    return (*parts[:-1], *([TextPart(said)] if said else []), *asked) if asked else None
+
+
+def untold_result(chain: Chain | None, message: Message) -> tuple[Message, ...]:
+    """The message, or what it is in truth: the result of the calls just before it, and the user's next words."""
+    first = message.parts[0] if message.parts else None
+    if message.role is not Role.USER or not isinstance(first, TextPart) or chain is None:
+        return (message,)
+    heading = _HEADING.match(first.text)
+    if heading is None or not any(isinstance(part, ToolCallPart) for part in chain.message.parts):
+        return (message,)
+    result, _, words = first.text[heading.end() :].partition(_TASK)
+    told = Message(role=Role.TOOL, parts=(ToolResultPart(result=result),), gaps=message.gaps)
+    rest = (*([TextPart(words)] if words else []), *message.parts[1:])
+    said = [with_digest(replace(message, parts=rest))] if rest else []
+    return (with_digest(told), *said)
+
+
+def _listed(text: str) -> tuple[ToolCallPart, ...]:
+    listed: Any = decode(text)
     if isinstance(listed, str):
         listed = decode_repr(listed)
     calls = [tool_call(item) for item in listed if isinstance(item, Mapping)] if isinstance(listed, list) else []
-    found: tuple[ToolCallPart, ...] = tuple(call for call in calls if call.name)
-    return found or parts_of(content)
+    return tuple(call for call in calls if call.name)
 
 
 def written_result(role: object, content: object) -> ToolResultPart | None:

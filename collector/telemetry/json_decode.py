@@ -1,8 +1,9 @@
 """OTLP/JSON to OTLP protobuf bytes, by the rules of the OTLP specification.
 
-Names in lowerCamelCase only, unknown ones ignored; ids in hex of either case (base64 is tolerated where its length
-leaves no doubt); enums as integers only; 64-bit numbers as numbers or strings; null means not set. What breaks a rule
-raises MalformedRequestError naming the position or field, never content. Half of a surrogate pair, as JavaScript leaves
+Names in lowerCamelCase, unknown ones ignored; ids in hex of either case; enums as integers; 64-bit numbers as numbers
+or strings; null means not set. What protobuf's own JSON form has instead, and many a library writes, is taken as well:
+snake_case names, names of enum values, ids in base64 where the length leaves no doubt. What breaks a rule raises
+MalformedRequestError naming the position or field, never content. Half of a surrogate pair, as JavaScript leaves
 where it cuts a string, becomes U+FFFD. Values nest at most `anyvalue.MAX_DEPTH` containers.
 """
 
@@ -16,7 +17,7 @@ import orjson
 from collector.errors import MalformedRequestError
 from collector.telemetry.envelope import ITEM_CLASSES, RESOURCE_CLASS, SCOPE_CLASS, envelope_class
 from collector.telemetry.json_fields import FieldError, fill
-from collector.telemetry.json_names import ENVELOPE_NAMES
+from collector.telemetry.json_names import ENVELOPE_NAMES, member
 from collector.telemetry.json_text import loads
 from collector.telemetry.records import Signal
 
@@ -58,7 +59,7 @@ def _objects(parent: object, name: str, path: str = "") -> Iterator[tuple[str, M
     """The objects of an array and their paths; an absent array is empty."""
     if not isinstance(parent, dict):
         raise FieldError("must be a JSON object").within(path)
-    children = parent.get(name)
+    children = member(parent, name)
     full_name = f"{path}.{name}" if path else name
     if children is None:
         return
@@ -73,7 +74,7 @@ def _objects(parent: object, name: str, path: str = "") -> Iterator[tuple[str, M
 
 def _fill_parts(out: Any, name: str, message_class: Any, source: Mapping[str, object], path: str) -> None:
     """`resource` of a group or `scope` of a scope group, and the schema URL that both may have."""
-    part, schema_url = source.get(name), source.get("schemaUrl")
+    part, schema_url = source.get(name), member(source, "schemaUrl")
     if part is not None:
         setattr(out, name, _part(message_class, part, f"{path}.{name}"))
     if schema_url is not None:

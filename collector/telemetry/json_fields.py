@@ -10,7 +10,7 @@ import base64
 import binascii
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any, TypeAlias
@@ -106,15 +106,16 @@ def _extend(items: Any, field: _Field, values: object, depth: int) -> None:
 
 @cache
 def _fields(descriptor: Descriptor) -> dict[str, _Field]:
-    return {
-        field.json_name: _Field(
+    """By both names that protobuf's JSON form has for a field; OTLP/JSON has the lowerCamelCase one."""
+    found: dict[str, _Field] = {}
+    for field in descriptor.fields:
+        found[field.json_name] = found[field.name] = _Field(
             name=field.name,
             is_repeated=field.is_repeated,
             is_container=field.message_type is not None and field.message_type.name in _CONTAINERS,
             to_scalar=_converter(field),
         )
-        for field in descriptor.fields
-    }
+    return found
 
 
 def _converter(field: FieldDescriptor) -> Callable[[object], Scalar] | None:
@@ -130,7 +131,8 @@ def _converter(field: FieldDescriptor) -> Callable[[object], Scalar] | None:
         case FieldDescriptor.TYPE_BYTES:
             return partial(_id, length=16 if field.name == "trace_id" else 8) if field.name in HEX_FIELDS else _bytes
         case FieldDescriptor.TYPE_ENUM:
-            return _enum
+            values = field.enum_type.values if field.enum_type is not None else ()
+            return partial(_enum, names={value.name: value.number for value in values})
         case _:
             low, high = _INTEGER_RANGES[field.type]
             return partial(_integer, low=low, high=high)
@@ -159,10 +161,12 @@ def _float(value: object) -> float:
     raise FieldError("must be a number")
 
 
-def _enum(value: object) -> int:
-    # OTLP/JSON forbids the names of enum values.
-    if isinstance(value, str):
-        raise FieldError("must be an integer, not the name of an enum value")
+def _enum(value: object, *, names: Mapping[str, int]) -> int:
+    """OTLP/JSON has integers; protobuf's own JSON form, which many a library writes, has the names of the values."""
+    if isinstance(value, str) and not _INTEGER.fullmatch(value):
+        if value not in names:
+            raise FieldError("must be an integer or the name of a value of its enum")
+        return names[value]
     low, high = _INT32
     return _integer(value, low=low, high=high)
 

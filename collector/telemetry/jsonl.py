@@ -11,7 +11,7 @@ from pathlib import Path
 
 from collector.errors import MalformedRequestError, RequestTooLargeError
 from collector.telemetry.json_decode import document_to_protobuf, parse_json
-from collector.telemetry.json_names import ENVELOPE_NAMES
+from collector.telemetry.json_names import ENVELOPE_NAMES, snake_case
 from collector.telemetry.records import Signal
 
 
@@ -44,5 +44,5 @@ def _decode(line: bytes, *, where: str) -> tuple[Signal, bytes]:
 def _signal(document: object) -> Signal | None:
     if not isinstance(document, dict):
         return None
-    found = [signal for signal, names in ENVELOPE_NAMES.items() if names.groups in document]
+    found = [signal for signal, n in ENVELOPE_NAMES.items() if n.groups in document or snake_case(n.groups) in document]
     return found[0] if len(found) == 1 else None

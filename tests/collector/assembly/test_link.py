@@ -11,7 +11,7 @@ from collector.assembly.merge import settle
 from collector.model import Conversation, ConversationIdSource
 from collector.operation import Operation
 from collector.telemetry.records import LogRecord, Span
-from tests.support.genai_spans import agent, asks, calls, chat, read_all, rebuild, returns, says, span, system
+from tests.support.genai_spans import agent, asks, calls, chat, read_all, rebuild, returns, says, span, system, tool
 
 
 def talk(words: Sequence[tuple[str, str]], *, prefix: str, at: int = 0, service: str = "shop") -> list[Span]:
@@ -193,3 +193,24 @@ def test_keys_find_every_trace_of_a_conversation(seed: int) -> None:
             }
             reached |= near
         assert reached == traces
+
+
+def test_what_a_sub_agent_calls_its_own_conversation_is_nested_under_the_call() -> None:
+    outer, inner = {"gen_ai.conversation.id": "c-outer"}, {"gen_ai.conversation.id": "c-inner"}
+    items = [
+        span("top", agent("desk", "Where is it?", "In Oslo.", **outer), lasts=100),
+        span("ask", tool("ask_clerk", {"q": "place"}, "Oslo") | outer, at=10, lasts=50, parent="top"),
+        span("sub", agent("clerk", "place", "Oslo", **inner), at=20, lasts=30, parent="ask"),
+        span("look", tool("look_up", {"key": "place"}, "Oslo") | inner, at=30, parent="sub"),
+    ]
+
+    (conversation,) = rebuild(items)
+
+    (turn,) = conversation.turns
+    assert conversation.conversation_id == "c-outer"
+    assert [(step.kind, getattr(step, "name", None)) for step in turn.steps] == [
+        ("tool_call", "ask_clerk"),
+        ("tool_call", "look_up"),
+        ("tool_result", "look_up"),
+        ("tool_result", "ask_clerk"),
+    ]

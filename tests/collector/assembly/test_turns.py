@@ -313,3 +313,18 @@ def test_a_failed_turn_says_so() -> None:
 
     assert turn.status is TurnStatus.ERROR
     assert turn.output is None
+
+
+def test_a_call_that_the_framework_tried_twice_is_one_call() -> None:
+    history = [asks("Refund it"), calls(("refund", "call-00001", {"id": 7}))]
+    (turn,) = turns(
+        span("top", agent("clerk", "Refund it", "Done"), lasts=100),
+        span("m1", chat(history[:1], history[1:]), at=1, parent="top"),
+        span("t1", tool("refund", {"id": 7}), at=10, parent="top", error=True),
+        span("t2", tool("refund", {"id": 7}, "booked"), at=20, parent="top"),
+        span("m2", chat([*history, returns("booked", "call-00001")], "Done"), at=30, parent="top"),
+    )
+
+    assert [step.kind for step in turn.steps] == ["tool_call", "tool_result"]
+    assert isinstance(turn.steps[1], ToolResultStep)
+    assert turn.steps[1].result == "booked"

@@ -13,12 +13,14 @@ from collector.messages.shapes import messages_of
 from collector.model import Conversation, GapKind, ToolCallStep, ToolResultStep, Turn
 from collector.operation import Role, ToolCallPart, ToolResultPart
 from collector.telemetry.records import Span
-from tests.support.genai_spans import rebuild, span
+from tests.support.genai_spans import chat, rebuild, span
 
 DOOR = ("call-00001", "open_door", {"gate": "north"})
 OTHER_DOOR = ("call-00002", "open_door", {"gate": "south"})
 END = ("call-00003", "give_answer", {"answer": "Both gates are open."})
 ASKED = "Open both gates."
+END_CALL = {"id": "call-00009", "type": "function", "function": {"name": END[1], "arguments": {"answer": "All done."}}}
+END_MESSAGE = {"role": "assistant", "content": None, "tool_calls": [END_CALL]}
 
 
 def written(*asked: tuple[str, str, Any]) -> dict[str, Any]:
@@ -138,13 +140,13 @@ def test_turns_are_joined_by_the_calls_that_a_later_one_has_written_out() -> Non
     ]
 
 
-def test_without_tool_spans_an_observation_of_several_calls_is_a_gap_and_not_the_first_ones_result() -> None:
+def test_without_tool_spans_an_observation_of_several_calls_is_what_is_known_of_each() -> None:
     history = [user(ASKED), written(DOOR, OTHER_DOOR), observed("one opened, one did not")]
     answer = {"choices": [{"message": {"role": "assistant", "content": "One is open."}}]}
     last = llm(history) | {"output.value": json.dumps(answer)}
     (turn,) = only(rebuild([span("m1", last)])).turns
 
-    assert results(turn) == {}
+    assert results(turn) == dict.fromkeys((DOOR[0], OTHER_DOOR[0]), "one opened, one did not")
     assert GapKind.TOOL_RESULT_MISSING in turn.gaps
 
 
@@ -179,3 +181,32 @@ def test_tools_wrapped_as_the_provider_wraps_them_are_defined() -> None:
 
     assert operation is not None
     assert [tool.name for tool in operation.tool_definitions or ()] == ["open_door"]
+
+
+def test_a_provider_is_sent_the_same_texts_under_the_roles_it_knows() -> None:
+    printed = [{"id": DOOR[0], "type": "function", "function": {"name": DOOR[1], "arguments": DOOR[2]}}]
+    asked = {"role": "assistant", "content": f"I go there.\nCalling tools:\n{printed!r}"}
+    came = {"role": "user", "content": "Observation:\nnorth is open"}
+    both = {"role": "user", "content": "Observation:\nAll done.\nNew task:\nAnd now?"}
+    history = [user(ASKED), asked, came]
+    end = {"role": "assistant", "content": f"Calling tools:\n{[END_CALL]!r}"}
+    items = [
+        span("m1", chat([user(ASKED)], "I go there."), trace="one"),
+        span("m2", chat(history, [END_MESSAGE]), at=50, trace="two"),
+        span("m3", chat([*history, end, both], "Nothing."), at=90, trace="three"),
+    ]
+
+    first, second = only(rebuild(items)).turns
+
+    assert (first.user_input, first.output) == (ASKED, "All done.")
+    assert results(first) == {DOOR[0]: "north is open"}
+    assert (second.user_input, second.output) == ("And now?", "Nothing.")
+
+
+def test_a_user_who_writes_of_an_observation_is_a_user() -> None:
+    words = "Observation:\nthe gate creaks"
+
+    history = [user("Hi"), {"role": "assistant", "content": "Yes?"}, user(words)]
+    _, turn = only(rebuild([span("m1", chat(history, "So?"))])).turns
+
+    assert turn.user_input == words

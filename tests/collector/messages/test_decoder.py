@@ -7,7 +7,7 @@ import pytest
 
 from collector.messages.decoder import MessageDecoder
 from collector.model import GapKind
-from collector.operation import Role, TextPart
+from collector.operation import Role, TextPart, ToolResultPart
 
 
 def history(turns: int) -> list[dict[str, Any]]:
@@ -122,4 +122,17 @@ def test_half_a_character_costs_itself_and_no_more(escape: str) -> None:
     first, second = [message.parts for message in found.messages]
     assert first[0].text.startswith("Hi \ufffd")
     assert second == (TextPart("A smile \U0001f600"),)
+    assert found.gaps == ()
+
+
+def test_numbers_that_json_does_not_have_cost_themselves_and_no_more() -> None:
+    told = '{"high": NaN, "low": -Infinity, "note": "NaN or Infinity"}'
+    text = f'[{{"role": "tool", "tool_call_id": "c-1", "content": {told}}}]'
+
+    found = MessageDecoder().read(text)
+
+    (message,) = found.messages
+    assert message.parts == (
+        ToolResultPart({"high": "NaN", "low": "-Infinity", "note": "NaN or Infinity"}, call_id="c-1"),
+    )
     assert found.gaps == ()

@@ -73,7 +73,7 @@ def test_a_request_as_the_specification_shows_it():
         ({"arrayValue": {}}, []),
         ({"kvlistValue": {"values": [{"key": "k", "value": {"boolValue": True}}]}}, {"k": True}),
         ({"unknownValue": {"a": [1]}}, None),
-        ({"string_value": "only lowerCamelCase counts"}, None),
+        ({"string_value": "as protobuf names it"}, "as protobuf names it"),
         ({"stringValue": None}, None),
     ],
     ids=str,
@@ -83,13 +83,28 @@ def test_values(value, expected):
 
 
 def test_unknown_fields_are_ignored():
-    assert _span(name="chat", futureField={"deep": [[[]]]}, start_time_unix_nano=5).start_ns == 0
+    assert _span(name="chat", futureField={"deep": [[[]]]}, starttime=5).start_ns == 0
 
 
 def test_ids_in_base64_are_told_by_their_length():
     found = _span(traceId=base64.b64encode(TRACE_ID).decode(), spanId=base64.b64encode(SPAN_ID).decode())
 
     assert (found.trace_id, found.span_id) == (TRACE_ID.hex(), SPAN_ID.hex())
+
+
+def test_protobufs_own_json_form_says_the_same():
+    own = json_to_protobuf(
+        Signal.TRACES,
+        b'{"resource_spans":[{"schema_url":"u","scope_spans":[{"spans":[{"name":"chat","kind":"SPAN_KIND_CLIENT",'
+        b'"start_time_unix_nano":"5","status":{"code":"STATUS_CODE_ERROR"}}]}]}]}',
+    )
+    otlp = json_to_protobuf(
+        Signal.TRACES,
+        b'{"resourceSpans":[{"schemaUrl":"u","scopeSpans":[{"spans":[{"name":"chat","kind":3,'
+        b'"startTimeUnixNano":"5","status":{"code":2}}]}]}]}',
+    )
+
+    assert own == otlp
 
 
 def test_event_names_of_logs():
@@ -115,7 +130,7 @@ def test_metrics_are_converted_though_nobody_reads_them():
 @pytest.mark.parametrize(
     ("fields", "path"),
     [
-        ({"kind": "SPAN_KIND_CLIENT"}, "kind"),
+        ({"kind": "SPAN_KIND_OF_NOBODY"}, "kind"),
         ({"kind": 2**31}, "kind"),
         ({"kind": True}, "kind"),
         ({"name": 7}, "name"),

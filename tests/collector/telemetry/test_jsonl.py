@@ -29,6 +29,15 @@ def test_each_line_names_its_signal(tmp_path):
     assert list(read_jsonl(path)) == list(REQUESTS.items())
 
 
+def test_a_line_in_protobufs_own_json_form_is_read(tmp_path):
+    record = b'{"event_name":"e","severity_number":"SEVERITY_NUMBER_INFO"}'
+    line = b'{"resource_logs":[{"scope_logs":[{"log_records":[' + record + b"]}]}]}"
+
+    ((signal, body),) = read_jsonl(_write(tmp_path / "own.jsonl", line))
+
+    assert (signal, [record.event_name for record in decode_logs(body)]) == (Signal.LOGS, ["e"])
+
+
 @pytest.mark.parametrize(
     "line",
     [b"{", b"{}", b"[]", b'{"resourceSpans":[],"resourceLogs":[]}', b'{"resourceSpans":3}'],
