@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from collector.assembly.asides import without_asides
 from collector.assembly.items import Items
 from collector.assembly.said import (
     Section,
@@ -70,7 +71,7 @@ class Drafts:
         self._filled: set[bytes] = set()
         """Anchors up to which a replayed list has been looked at; what is before them is not looked at again."""
         self._replayed = replayed_in(nodes)
-        for segment in segments_of(nodes):
+        for segment in without_asides(segments_of(nodes), self._replayed[0]):
             self._take(segment)
 
     def _take(self, segment: Segment) -> None:

@@ -16,6 +16,8 @@ from collector.operation import Chain, Message, Operation, OperationKind, Role, 
 LINKING = frozenset({OperationKind.MODEL_CALL, OperationKind.AGENT, OperationKind.WORKFLOW})
 """Operations that may hold what another one goes on from."""
 MAX_NEEDS = 64
+EXCHANGES = 2
+"""One question and its answer alone are many people's."""
 MIN_EXCHANGE = 20
 """Characters; what is said in fewer ("Hi", "Hello!") is said by many."""
 MIN_KEPT = 8
@@ -56,31 +58,49 @@ def goes_unanswered(node: Chain) -> bool:
 
 
 def exchange_of(operation: Operation) -> bytes | None:
-    """What was said last and the answer to it, which a history cut at its beginning still holds."""
+    """The latest two exchanges and with them the answer, which a history cut at its beginning still holds."""
     if operation.kind is not OperationKind.MODEL_CALL or operation.input is None or operation.is_internal:
         return None
-    return _exchange(operation.input.message, operation.output[0]) if len(operation.output) == 1 else None
+    return _exchange(operation.input, operation.output[0]) if len(operation.output) == 1 else None
 
 
 def last_exchange_in(chain: Chain | None) -> bytes | None:
-    """The latest one of a history."""
+    """The latest two of a history."""
     reply = next(replies_in(chain), None)
-    return _exchange(reply.parent.message, reply.message) if reply is not None and reply.parent is not None else None
+    return _exchange(reply.parent, reply.message) if reply is not None and reply.parent is not None else None
 
 
-def _exchange(asked: Message, told: Message) -> bytes | None:
-    """None for what is too short to be anybody's own."""
-    if asked.role is Role.SYSTEM or any(isinstance(part, ToolCallPart) for part in told.parts):
+def _exchange(before: Chain | None, told: Message) -> bytes | None:
+    """None for less than two exchanges, and for what is too short to be anybody's own."""
+    messages = [told]
+    asked = 0
+    while before is not None and asked < EXCHANGES and len(messages) < MAX_NEEDS:
+        if before.message.role is not Role.SYSTEM:
+            messages.append(before.message)
+        asked += before.message.role is Role.USER
+        before = before.parent
+    said = [part.text for message in messages for part in message.parts if isinstance(part, TextPart)]
+    is_text = told.parts and not any(isinstance(part, ToolCallPart) for part in told.parts)
+    if not is_text or asked < EXCHANGES or sum(len("".join(text.split())) for text in said) < MIN_EXCHANGE:
         return None
-    said = [part.text for message in (asked, told) for part in message.parts if isinstance(part, TextPart)]
-    if sum(len("".join(text.split())) for text in said) < MIN_EXCHANGE or not told.parts:
-        return None
-    return asked.digest + told.digest
+    return b"".join(message.digest for message in messages)
 
 
 def is_open(operation: Operation) -> bool:
-    """A call whose replay may differ from what is known of it, so that it cannot be found by the whole list."""
-    return operation.kind is OperationKind.MODEL_CALL and operation.input is not None and not operation.is_internal
+    """A call whose replay may differ from what is known of it, so that it cannot be found by the whole list: not
+    answered, or not fully, or in a form of which an application keeps a part.
+    """
+    if operation.kind is not OperationKind.MODEL_CALL or operation.input is None or operation.is_internal:
+        return False
+    parts = [part for message in operation.output for part in message.parts]
+    if any(isinstance(part, ToolCallPart) and not part.call_id for part in parts):
+        return True
+    return is_unanswered(operation) or any(isinstance(part, TextPart) and _is_formal(part.text) for part in parts)
+
+
+def _is_formal(text: str) -> bool:
+    """JSON, mark-up or code, with more in it than what is said to the user."""
+    return text.lstrip()[:1] in ("{", "[", "<") or "</" in text or "```" in text
 
 
 def is_unanswered(operation: Operation) -> bool:

@@ -7,7 +7,7 @@ Within one service, the surest first:
    call seen by two instrumentations in traces of their own (same response id, at the same time);
 3. a tool-call id: a call's input holds a call or result that another call's output asked for;
 4. history: a call's input begins with another call's whole input and output, or with the input of one that failed;
-5. a history that was cut at its beginning: the latest exchange in it is one call's, and no other's.
+5. a history that was cut at its beginning: the latest exchanges in it are one call's, and no other's.
 
 A conversation id is never overruled: traces with different ids stay apart, a trace without one may join by 2 to 5.
 A list that is known is continued once. A second continuation is another user's whose conversation began with the same
@@ -234,7 +234,7 @@ def _continue_failed(groups: _Groups, index: int, operation: Operation, known: _
 
 
 def _continue_cut(groups: _Groups, index: int, operation: Operation, known: _Known) -> bool:
-    """Only where nobody else can be meant: one conversation holds the exchange, and nothing else went on from there."""
+    """Only where nobody else can be meant: one conversation holds the exchanges, and nothing went on from there yet."""
     exchange = last_exchange_in(operation.input)
     said = known.exchanges.get((operation.service, exchange), []) if exchange is not None else []
     fitting = [provider for provider in said if groups.may_join(provider.index, index)]

@@ -6,6 +6,7 @@ turn.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from collector.messages.markers import gaps_in
@@ -24,6 +25,7 @@ from collector.operation import (
 )
 
 _MAX_DEPTH = 8
+_IDENTIFIER = re.compile(r"(?=.*[0-9_:/-])[A-Za-z0-9_.:@/-]{1,80}")
 
 
 def text_in(message: Message) -> str:
@@ -112,9 +114,13 @@ def asked_in(operation: Operation) -> list[Section]:
 
 
 def payload_of(words: str | None, calls: Iterable[Operation]) -> str | None:
-    """The JSON text that the first call of a model was asked with, where `words` are what a wrapper took out of it."""
+    """What the first call of a model was asked with, where `words` are but a part of its JSON, or an id."""
     asked = next((text for call in calls if (text := user_input_of(call.input))), None)
-    if words is None or asked is None or asked.lstrip()[:1] not in ("{", "["):
+    if words is None or asked is None:
+        return words
+    if _IDENTIFIER.fullmatch(words) and not contains(asked, words):
+        return asked  # the first argument of a function is not always what the user said
+    if asked.lstrip()[:1] not in ("{", "["):
         return words
     wanted = squash(words)
     return asked if any(squash(text) == wanted for text in _texts_in(decode_container(asked), _MAX_DEPTH)) else words

@@ -24,6 +24,8 @@ MARKERS = (b"request_data",)
 
 def sniffs_span(span: Span) -> bool:
     attributes = span.attributes
+    if span.scope.name == "logfire.openai_agents":
+        return False  # `logfire_agents`
     return "request_data" in attributes and ("logfire.msg" in attributes or span.scope.name.startswith("logfire"))
 
 

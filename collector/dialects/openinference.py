@@ -85,7 +85,8 @@ def _model_call(span: Span, frame: Operation, decoder: MessageDecoder) -> dict[s
     sent = _messages(attributes, "llm.input_messages", decoder, Role.USER)
     given = _messages(attributes, "llm.output_messages", decoder, Role.ASSISTANT)
     request = response = None
-    if _is_hollow(sent) or span.dropped_attributes:  # a limit on attributes drops the latest messages
+    # A limit on attributes drops the latest messages; objects of some SDKs are left out of the flattened list.
+    if _is_hollow(sent) or span.dropped_attributes or _has_holes(attributes, "llm.input_messages"):
         request = decode_container(attributes.get("input.value"))
         sent = _fuller(sent, decoder.read(request_items(request), default=Role.USER))
     body = attributes.get("output.value")
@@ -112,6 +113,11 @@ def _messages(attributes: Mapping[str, Any], prefix: str, decoder: MessageDecode
     return decoder.read_items(items, default=role) if isinstance(items, list) else Decoded()
 
 
+def _has_holes(attributes: Mapping[str, Any], prefix: str) -> bool:
+    indices = {key.split(".", 3)[2] for key in attributes if key.startswith(f"{prefix}.")}
+    return any(str(index) not in indices for index in range(len(indices)))
+
+
 def _is_hollow(decoded: Decoded) -> bool:
     return decoded.chain is None or any(not message.parts for message in decoded.messages)
 
@@ -128,9 +134,18 @@ def _text(value: object, found: object) -> list[Any] | None:
 
 
 def _wrapper(attributes: Mapping[str, Any], decoder: MessageDecoder) -> dict[str, Any]:
-    sent = decoder.read(_plain_text(attributes, "input", "user") or input_items(attributes.get("input.value")))
+    given = _plain_text(attributes, "input", "user") or input_items(attributes.get("input.value"))
+    sent = decoder.read(given or _tasks(attributes.get("crew_tasks")))
     value = _plain_text(attributes, "output", "assistant") or output_items(attributes.get("output.value"))
     return {"input": sent.chain, "output": decoder.read_messages(value)}
+
+
+def _tasks(value: object) -> list[Any] | None:
+    """What a crew is to do, where nothing else says what was asked."""
+    listed = decode(value)
+    tasks = [task for task in listed if isinstance(task, Mapping)] if isinstance(listed, list) else []
+    texts = [text for task in tasks if (text := as_str(task.get("description")))]
+    return [{"role": "user", "content": "\n\n".join(texts)}] if texts else None
 
 
 def _plain_text(attributes: Mapping[str, Any], side: str, role: str) -> list[Any] | None:

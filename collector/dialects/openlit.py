@@ -27,6 +27,8 @@ NAME = "openlit"
 MARKERS = (b"gen_ai.", b"openlit")
 
 _LINE = re.compile(r"^(system|developer|user|assistant|tool): ", re.MULTILINE)
+_PLACEHOLDER = "Function called with tools"
+"""What earlier releases write in place of any answer to a call that was offered tools."""
 _EVENTS = {"gen_ai.content.prompt": "gen_ai.prompt", "gen_ai.content.completion": "gen_ai.completion"}
 
 
@@ -63,12 +65,18 @@ def _prompt(value: object, decoder: MessageDecoder) -> Decoded:
         starts = [*_LINE.finditer(value)]
         ends = [*(match.start() for match in starts[1:]), len(value)]
         lines = zip(starts, ends, strict=False)
-        items = [{"role": match[1], "content": value[match.end() : end].rstrip("\n")} for match, end in lines]
+        items = [{"role": match[1], "content": _said(match[1], value[match.end() : end])} for match, end in lines]
         items = _printed_list(items) or items
         items = items or (
             [{"role": "user", "content": value}] if value and not isinstance(decode(value), list) else None
         )
     return decoder.read_items(items) if items else Decoded()
+
+
+def _said(role: str, text: str) -> str:
+    """A message without a text, whose calls are left out, is printed as None."""
+    text = text.rstrip("\n")
+    return "" if role == "assistant" and text == "None" else text
 
 
 def _printed_list(items: list[Any]) -> list[Any] | None:
@@ -102,6 +110,7 @@ def _completion(attributes: Mapping[str, Any], decoder: MessageDecoder) -> Decod
     if attributes.get("gen_ai.output.messages"):
         return Decoded()
     text = as_str(attributes.get("gen_ai.content.completion")) or ""
+    text = "" if text == _PLACEHOLDER else text
     calls = decode(attributes.get("gen_ai.response.tool_calls"))
     listed = calls if isinstance(calls, list) else [calls] if isinstance(calls, Mapping) else []
     listed = listed or _joined_calls(attributes)

@@ -32,6 +32,8 @@ _PROMPT, _COMPLETION = "gen_ai.content.prompt", "gen_ai.content.completion"
 
 
 def sniffs_span(span: Span) -> bool:
+    if span.scope.name.startswith("openlit"):
+        return any(event.name in _ROLES for event in span.events)  # whole prompts have a form of its own there
     return any(event.name in _ROLES or event.name in {_PROMPT, _COMPLETION} for event in span.events)
 
 
@@ -39,10 +41,13 @@ def read_span(span: Span, decoder: MessageDecoder) -> Operation:
     found: list[EventMessage] = []
     sent = None
     given: tuple[Message, ...] = ()
+    is_own = span.scope.name.startswith("openlit")
     for position, event in enumerate(span.events):
         if event.name in _ROLES:
             body = _flat_body(event.attributes)
             found += _events(event.name, body, decoder, time_ns=event.time_ns, position=position)
+        elif is_own:
+            continue
         elif event.name == _PROMPT:
             value = event.attributes.get("gen_ai.prompt")
             sent = decoder.read(request_items(value) or value, default=Role.USER).chain

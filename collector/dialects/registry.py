@@ -41,6 +41,7 @@ from collector.dialects import (
     langsmith,
     livekit,
     logfire,
+    logfire_agents,
     mastra,
     mlflow,
     openinference,
@@ -60,6 +61,7 @@ from collector.dialects import (
 from collector.dialects.conversation_ids import NO_RANK, conversation_id_of
 from collector.dialects.sniffing import SniffMemory
 from collector.frozen import altered
+from collector.messages.choices import with_first_choice
 from collector.messages.decoder import MessageDecoder
 from collector.messages.fold import fold
 from collector.messages.frame import log_frame, span_frame
@@ -100,6 +102,7 @@ SPAN_DIALECTS: tuple[SpanDialect, ...] = (
     gemini_cli,
     vercel_ai_legacy,
     vercel_ai,
+    logfire_agents,
     pydantic_ai,
     google_adk,
     langfuse,
@@ -165,6 +168,8 @@ def read_span(
     operation = fold([part for part in found if part is not None]) or span_frame(span, dialect="")
     if any(part is None for part in found):
         operation = replace(operation, gaps=tuple(sorted({*operation.gaps, GapKind.UNDECODABLE})))
+    if len(operation.output) > 1:
+        operation = with_first_choice(operation, span.attributes)
     if dialects and shows_a_limit(span.attributes.values()):
         operation = replace(operation, gaps=tuple(sorted({*operation.gaps, GapKind.TRUNCATED})))
     return _with_conversation_id(operation, span, is_genai=bool(dialects))

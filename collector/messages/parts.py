@@ -296,7 +296,8 @@ def _only_text(block: object) -> str | None:
     if not isinstance(block, Mapping):
         return None
     text = block.get("text", block.get("content"))
-    is_text = block.get("type") in {"text", "output_text", "input_text"} or set(block) == {"text"}
+    kind = block.get("type") or block.get("block_type")
+    is_text = kind in {"text", "output_text", "input_text"} or set(block) == {"text"}
     return text if is_text and isinstance(text, str) else None
 
 

@@ -132,9 +132,13 @@ def _readable(value: Any) -> Any:
     """Printed objects, alone or as the items of a list, to what was printed."""
     if isinstance(value, str) and is_printed_object(value):
         return decode_repr(value) or value
-    if isinstance(value, list) and value and all(isinstance(item, str) and is_printed_object(item) for item in value):
-        return [decode_repr(item) or item for item in value]
+    if isinstance(value, list) and any(isinstance(item, str) for item in value) and all(map(_is_object, value)):
+        return [decode_repr(item) or item if isinstance(item, str) else item for item in value]
     return value
+
+
+def _is_object(item: Any) -> bool:
+    return isinstance(item, Mapping) or (isinstance(item, str) and is_printed_object(item))
 
 
 def _only_object(found: Mapping[str, Any]) -> Mapping[str, Any] | None:

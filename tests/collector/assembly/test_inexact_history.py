@@ -80,40 +80,40 @@ def test_a_call_that_was_answered_is_not_gone_on_from_without_its_answer() -> No
     assert len(rebuild(items)) == 2
 
 
-def trimmed(prefix: str, last: str, at: int = 0) -> list[Span]:
-    """The window is one exchange wide, so the second call has no beginning any more."""
-    before = [asks(f"I am {prefix}."), says(f"Hello {prefix}.")]
+def trimmed(prefix: str, last: str, *, common: bool = False, at: int = 0) -> list[Span]:
+    """The window is two exchanges wide, so the second call has no beginning any more."""
+    name = "nobody" if common else prefix
+    begun = [asks(f"I am {prefix}."), says(f"Hello {prefix}.")]
+    window = [asks(f"I look for {name}."), says(f"I know {name}.")]
+    answer = OPENS["parts"][0]["content"]
     return [
-        span(f"{prefix}1", chat([RULE, *before, OPENING], OPENS["parts"][0]["content"]), at=at, trace=f"{prefix}1"),
-        span(f"{prefix}2", chat([RULE, OPENING, OPENS, asks(last)], "Sure."), at=at + 50, trace=f"{prefix}2"),
+        span(f"{prefix}1", chat([RULE, *begun, *window, OPENING], answer), at=at, trace=f"{prefix}1"),
+        span(f"{prefix}2", chat([RULE, *window, OPENING, OPENS, asks(last)], "Sure."), at=at + 50, trace=f"{prefix}2"),
     ]
 
 
-def test_a_history_cut_at_its_beginning_goes_on_from_its_last_exchange() -> None:
+def test_a_history_cut_at_its_beginning_goes_on_from_its_last_exchanges() -> None:
     items = trimmed("ann", "May I bring a dog?")
 
     (conversation,) = rebuild(items)
 
-    assert [user for user, _ in texts(conversation)] == [
-        "I am ann.",
-        "When does the museum open?",
-        "May I bring a dog?",
-    ]
+    users = [user for user, _ in texts(conversation)]
+    assert users == ["I am ann.", "I look for ann.", "When does the museum open?", "May I bring a dog?"]
     assert share_a_key(items)
 
 
-def test_an_exchange_that_two_conversations_hold_joins_nobody() -> None:
-    items = [*trimmed("ann", "May I bring a dog?"), *trimmed("bob", "And a parrot?", at=5)]
+def test_exchanges_that_two_conversations_hold_join_nobody() -> None:
+    one, other = trimmed("ann", "A dog?", common=True), trimmed("bob", "A parrot?", common=True, at=5)
 
-    groups = link(read_all(items))
+    groups = link(read_all([*one, *other]))
 
     assert sorted(len(group) for group in groups) == [1, 1, 1, 1]
 
 
-def test_an_exchange_that_many_hold_joins_nobody() -> None:
+def test_a_single_exchange_is_too_little() -> None:
     items = [
-        span("a", chat([RULE, asks("Start"), says("Go"), asks("Hi")], "Hello!"), trace="a"),
-        span("b", chat([RULE, asks("Hi"), says("Hello!"), asks("Open?")], "Yes."), at=50, trace="b"),
+        span("a", chat([RULE, asks("I am ann."), says("Hello ann."), OPENING], "At nine sharp, every day."), trace="a"),
+        span("b", chat([RULE, OPENING, says("At nine sharp, every day."), asks("Why?")], "So."), at=50, trace="b"),
     ]
 
     assert len(link(read_all(items))) == 2

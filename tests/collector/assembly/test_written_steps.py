@@ -185,13 +185,14 @@ def test_tools_wrapped_as_the_provider_wraps_them_are_defined() -> None:
 
 def test_a_provider_is_sent_the_same_texts_under_the_roles_it_knows() -> None:
     printed = [{"id": DOOR[0], "type": "function", "function": {"name": DOOR[1], "arguments": DOOR[2]}}]
-    asked = {"role": "assistant", "content": f"I go there.\nCalling tools:\n{printed!r}"}
+    go = "I go there.\n<code>go()</code>"
+    asked = {"role": "assistant", "content": f"{go}\nCalling tools:\n{printed!r}"}
     came = {"role": "user", "content": "Observation:\nnorth is open"}
     both = {"role": "user", "content": "Observation:\nAll done.\nNew task:\nAnd now?"}
     history = [user(ASKED), asked, came]
     end = {"role": "assistant", "content": f"Calling tools:\n{[END_CALL]!r}"}
     items = [
-        span("m1", chat([user(ASKED)], "I go there."), trace="one"),
+        span("m1", chat([user(ASKED)], go), trace="one"),
         span("m2", chat(history, [END_MESSAGE]), at=50, trace="two"),
         span("m3", chat([*history, end, both], "Nothing."), at=90, trace="three"),
     ]

@@ -12,7 +12,7 @@ from collector.messages.decoder import MessageDecoder
 from collector.messages.entities import call_result
 from collector.messages.reprs import decode_fields
 from collector.model import ToolCallStep, TurnStatus
-from collector.operation import Operation, OperationKind
+from collector.operation import Operation, OperationKind, Role, TextPart
 from collector.telemetry.records import Span
 from tests.support.genai_spans import asks, calls, chat, rebuild, returns, says, span
 
@@ -115,3 +115,59 @@ def test_a_call_that_failed_before_its_stream_began_is_told() -> None:
     (conversation,) = rebuild([failed])
 
     assert [(turn.user_input, turn.status) for turn in conversation.turns] == [("Hi", TurnStatus.ERROR)]
+
+
+def test_of_several_choices_the_first_is_the_answer() -> None:
+    answers = [says("One."), says("Another.")]
+    told = {"gen_ai.response.finish_reasons": ["stop", "stop"]}
+
+    assert len(read(span("m", chat([asks("Hi")], answers))).output) == 2
+    assert [message.parts for message in read(span("m", chat([asks("Hi")], answers, **told))).output] == [
+        (TextPart("One."),)
+    ]
+
+
+def test_objects_that_are_left_out_of_a_flattened_list_are_in_the_request() -> None:
+    printed = (
+        "role='assistant' content=None tool_calls=[Call(function=F(name='find', arguments='{}'), id='call-00007')]"
+    )
+    request = {"messages": [{"role": "user", "content": "Hi"}, printed, {"role": "tool", "content": "found"}]}
+    attributes = {
+        "openinference.span.kind": "LLM",
+        "llm.input_messages.0.message.role": "user",
+        "llm.input_messages.0.message.content": "Hi",
+        "llm.input_messages.2.message.role": "tool",
+        "llm.input_messages.2.message.content": "found",
+        "input.value": json.dumps(request),
+    }
+
+    chain = read(span("m", attributes)).input
+
+    assert chain is not None
+    assert [message.role for message in chain] == [Role.USER, Role.ASSISTANT, Role.TOOL]
+
+
+def test_the_tasks_of_a_crew_are_what_was_asked() -> None:
+    tasks = json.dumps([{"description": "Where is it?", "expected_output": "a place"}])
+    crew = {"openinference.span.kind": "CHAIN", "crew_tasks": tasks, "output.value": json.dumps({"raw": "In Oslo."})}
+    inner = {
+        "openinference.span.kind": "AGENT",
+        "graph.node.id": "clerk",
+        "output.value": json.dumps({"raw": "In Oslo."}),
+    }
+
+    (conversation,) = rebuild([span("top", crew, lasts=9), span("run", inner, at=1, parent="top")])
+
+    assert [(turn.user_input, turn.output) for turn in conversation.turns] == [("Where is it?", "In Oslo.")]
+
+
+def test_an_id_that_a_function_was_given_first_is_not_what_the_user_said() -> None:
+    given = json.dumps({"args": ["user-17", {"q": "Where is it?"}], "kwargs": {}})
+    items = [
+        span("top", entity("workflow", given, '"In Oslo."'), lasts=9),
+        span("call", chat([asks("Where is it?")], "In Oslo."), at=1, parent="top"),
+    ]
+
+    (conversation,) = rebuild(items)
+
+    assert [turn.user_input for turn in conversation.turns] == ["Where is it?"]

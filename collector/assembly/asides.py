@@ -1,0 +1,63 @@
+"""Calls beside the conversation: guards, titles, routers and rewriters that stand alone, told by what was gone on from.
+
+An answer that the user saw is in the history that later calls of the agent replay. So where the agent went on without a
+call's answer, a call that knew no history itself, had no tools and was asked under another prompt, that call was no
+turn; and so were those of the same prompt later on, whose answers nothing could replay yet. Without a later call there
+is nothing to tell by, and every call is shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from collector.assembly.said import has_calls, system_of
+from collector.assembly.segments import Segment
+from collector.assembly.tree import Node
+from collector.messages.fold import says_anything
+from collector.operation import Operation, OperationKind, Role, ToolResultPart
+
+_Prompt = tuple[str | None, frozenset[str]]
+
+
+def without_asides(segments: Sequence[Segment], replayed: frozenset[bytes]) -> list[Segment]:
+    """`replayed` are the digests of all messages that some input holds."""
+    calls = [node for segment in segments for node in segment.calls]
+    if len(segments) < 3:
+        return list(segments)
+    own = {_prompt(node.operation) for node in calls if _is_gone_on_from(node, replayed)}
+    latest = max((node.operation.start_ns for node in calls if _goes_on(node.operation)), default=0)
+    lone = [segment for segment in segments if _stands_alone(segment, own, replayed)]
+    beside = {_prompt(s.calls[0].operation) for s in lone if s.calls[0].operation.end_ns <= latest}
+    asides = {id(segment) for segment in lone if _prompt(segment.calls[0].operation) in beside}
+    return [segment for segment in segments if id(segment) not in asides]
+
+
+def _stands_alone(segment: Segment, own: set[_Prompt], replayed: frozenset[bytes]) -> bool:
+    if segment.entry.kind is not OperationKind.MODEL_CALL or segment.tools or segment.handoffs:
+        return False
+    node = segment.calls[0]
+    operation = node.operation
+    if operation.input is None or not says_anything(operation.output) or any(map(has_calls, operation.output)):
+        return False
+    known = _goes_on(operation) or operation.previous_response_id or operation.input_is_delta
+    return not known and not _is_gone_on_from(node, replayed) and bool(own) and _prompt(operation) not in own
+
+
+def _goes_on(operation: Operation) -> bool:
+    """Its input holds what an assistant said or a tool gave; looked for from the end, where it is."""
+    node = operation.input
+    while node is not None:
+        message = node.message
+        if message.role is Role.ASSISTANT or any(isinstance(part, ToolResultPart) for part in message.parts):
+            return True
+        node = node.parent
+    return False
+
+
+def _is_gone_on_from(node: Node, replayed: frozenset[bytes]) -> bool:
+    output = node.operation.output
+    return any(message.digest in replayed for message in output if message.parts and not has_calls(message))
+
+
+def _prompt(operation: Operation) -> _Prompt:
+    return system_of(operation), frozenset(tool.name for tool in operation.tool_definitions or ())
