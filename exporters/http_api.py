@@ -7,11 +7,9 @@ does not repeat what was sent.
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import contextlib
 import json
-import ssl
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -24,11 +22,11 @@ import orjson
 from collector.clock import Clock
 from collector.errors import AdhereError, PermanentError, RetryableError, UnauthenticatedError
 from collector.relay.destination import ClientTls, Destination, DestinationError
+from collector.relay.http_client import HttpClient
 from collector.relay.refusal import printable, retry_after_s
 from exporters.echo import Echo
 from exporters.errors import ExporterConfigError, TargetUnknownError
 
-MAX_ANSWER_BYTES: Final = 4 << 20
 JSON_TYPE: Final = "application/json"
 _RETRYABLE: Final = frozenset({408, 409, 423, 425, 429})
 _TEXT_FIELDS: Final = ("message", "error", "detail", "error_message", "errors", "title")
@@ -65,7 +63,7 @@ class HttpApi:
         Raises ExporterConfigError.
         """
         try:
-            # The relay's rules for addresses and headers hold here as well.
+            # The relay's rules for addresses, headers and certificates hold here as well.
             where = Destination(
                 endpoint=base_url,
                 name=name,
@@ -74,21 +72,19 @@ class HttpApi:
                 timeout_s=timeout_s,
                 tls=tls or ClientTls(),
             )
+            self._client = HttpClient(
+                where,
+                who=f"The backend of the exporter {name}",
+                headers={"accept": JSON_TYPE, **where.headers},
+                max_connections=max_connections,
+            )
         except DestinationError as err:
             raise ExporterConfigError(f"The exporter {name!r} cannot work: {err}") from err
         self._name = name
         self._base = where.endpoint.rstrip("/")
         self._clock = clock
-        self._timeout_s = timeout_s
         self._target_wait_s = target_wait_s
         self._secrets = tuple(secret for value in where.headers.values() for secret in _secrets_in(value))
-        self._client = httpx2.AsyncClient(
-            headers={"user-agent": "adhere", "accept": JSON_TYPE, "accept-encoding": "identity", **where.headers},
-            verify=_ssl_context(where),
-            follow_redirects=False,
-            timeout=httpx2.Timeout(timeout_s),
-            limits=httpx2.Limits(max_connections=max_connections, max_keepalive_connections=max_connections),
-        )
 
     async def call(
         self,
@@ -108,41 +104,19 @@ class HttpApi:
         """
         body = content if json_body is None else orjson.dumps(json_body)
         sent_headers = {**({"content-type": JSON_TYPE} if body is not None else {}), **(headers or {})}
-        try:
-            async with asyncio.timeout(self._timeout_s):
-                request = self._client.build_request(
-                    method, self._base + path, content=body, params=params, headers=sent_headers
-                )
-                response, answer = await self._send(request)
-        except (TimeoutError, httpx2.TimeoutException) as err:
-            raise RetryableError(f"{self._who} did not answer within {self._timeout_s:g} s.") from err
-        except (httpx2.UnsupportedProtocol, httpx2.LocalProtocolError, httpx2.InvalidURL) as err:
-            raise PermanentError(f"The request to {self._who} cannot be sent ({type(err).__name__}).") from err
-        except (httpx2.RequestError, ssl.SSLError, OSError) as err:
-            raise RetryableError(f"{self._who} cannot be reached ({type(err).__name__}).") from err
+        response, answer = await self._client.send(
+            method, self._base + path, content=body, params=params, headers=sent_headers
+        )
         if response.is_success or response.status_code in allow:
             return Answer(response.status_code, answer)
         raise self._failure(response, b"" if silent else answer, sent=json_body)
 
     async def close(self) -> None:
-        await self._client.aclose()
+        await self._client.close()
 
     @property
     def _who(self) -> str:
         return f"The backend of the exporter {self._name}"
-
-    async def _send(self, request: httpx2.Request) -> tuple[httpx2.Response, bytes]:
-        response = await self._client.send(request, stream=True)
-        content = bytearray()
-        try:
-            async for chunk in response.aiter_raw(1 << 16):
-                content += chunk
-                if len(content) > MAX_ANSWER_BYTES:
-                    content.clear()  # Cut in the middle it would say anything but what was meant.
-                    break
-        finally:
-            await response.aclose()
-        return response, bytes(content)
 
     def _failure(self, response: httpx2.Response, answer: bytes, *, sent: object) -> AdhereError:
         status = response.status_code
@@ -207,21 +181,3 @@ def _sentence(found: object, *, depth: int = 0) -> str:
             return f"{'.'.join(str(part) for part in found['loc'])}: {found['msg']}"
         return next(filter(None, (_sentence(found.get(key), depth=depth + 1) for key in _TEXT_FIELDS)), "")
     return ""
-
-
-def _ssl_context(where: Destination) -> ssl.SSLContext:
-    tls = where.tls
-    if not where.endpoint.startswith("https:"):
-        return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # Never used; loading the system's CAs takes time and memory.
-    try:
-        if tls.ca_file is not None:
-            context = ssl.create_default_context(cafile=tls.ca_file)
-        else:
-            context = httpx2.create_ssl_context()
-        if tls.cert_file is not None:
-            context.load_cert_chain(tls.cert_file, tls.key_file)
-    except (OSError, ssl.SSLError) as err:
-        raise ExporterConfigError(
-            f"The TLS files of the exporter {where.name!r} cannot be loaded; give readable PEM files."
-        ) from err
-    return context

@@ -1,4 +1,4 @@
-"""One collector and one evaluator a data folder: an flock each, released by the kernel however the process ends.
+"""One collector and one evaluator a data folder: a lock each.
 
 Taken before anything else in the folder is touched, so that a second Adhere that is started by mistake changes nothing
 under the first.
@@ -6,46 +6,33 @@ under the first.
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
-import os
 from pathlib import Path
 from typing import Self
 
 from adhere.errors import UsageError
+from collector.file_lock import FileLock, HeldError
 
 
 class RoleLock:
     def __init__(self, folder: Path, role: str) -> None:
         self._path = folder / f"{role}.lock"
         self._role = role
-        self._fd: int | None = None
+        self._lock = FileLock(self._path)
 
     def acquire(self) -> None:
         """Raises UsageError that names the process that holds it. The folder exists."""
         try:
-            fd = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            self._lock.acquire()
         except OSError as err:
             raise UsageError(f"The lock {self._path} cannot be opened: {err.strerror}; set another data_dir.") from err
-        try:
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as err:
-            holder = os.pread(fd, 20, 0).decode("ascii", "replace").strip() or "unknown"
-            os.close(fd)
+        except HeldError as err:
             raise UsageError(
-                f"Another Adhere (process {holder}) has its {self._role} on the data folder {self._path.parent};"
+                f"Another Adhere (process {err.holder}) has its {self._role} on the data folder {self._path.parent};"
                 " stop that one, or set another data_dir."
             ) from err
-        self._fd = fd
-        # The process id only helps the message above; a full disk must not keep Adhere from starting.
-        with contextlib.suppress(OSError):
-            os.ftruncate(fd, 0)
-            os.pwrite(fd, str(os.getpid()).encode(), 0)
 
     def release(self) -> None:
-        if self._fd is not None:
-            os.close(self._fd)
-            self._fd = None
+        self._lock.release()
 
     def __enter__(self) -> Self:
         self.acquire()

@@ -3,8 +3,9 @@ from __future__ import annotations
 import pytest
 
 from collector.errors import AdhereError, PermanentError, RetryableError, UnauthenticatedError
+from collector.relay.http_client import MAX_ANSWER_BYTES
 from exporters.errors import ExporterConfigError, TargetUnknownError
-from exporters.http_api import MAX_ANSWER_BYTES, HttpApi, segment
+from exporters.http_api import HttpApi, segment
 from tests.support.backends.langfuse import LangfuseStandIn
 from tests.support.backends.stand_in import Scripted
 from tests.support.clock import ManualClock

@@ -5,7 +5,8 @@ import pytest
 
 from collector.errors import PermanentError, RetryableError
 from collector.relay.destination import ClientTls, Destination
-from collector.relay.http_sender import MAX_RESPONSE_BYTES, HttpSender
+from collector.relay.http_client import MAX_ANSWER_BYTES
+from collector.relay.http_sender import HttpSender
 from collector.relay.senders import open_sender
 from collector.telemetry.records import Signal
 from tests.collector.relay.requests import trace_request
@@ -71,7 +72,7 @@ async def test_retry_after_may_be_a_date():
 async def test_an_answer_is_read_up_to_its_bound_only():
     async with OtlpSink() as sink:
         sink.script.extend(
-            [Refuse(http_status=status, body=b"\n" * (MAX_RESPONSE_BYTES + 4_000_000)) for status in (400, 200)]
+            [Refuse(http_status=status, body=b"\n" * (MAX_ANSWER_BYTES + 4_000_000)) for status in (400, 200)]
         )
 
         with pytest.raises(PermanentError, match=r"answered 400 Bad Request\."):
