@@ -16,8 +16,9 @@ log = structlog.get_logger(__name__)
 
 _SIDE_FILES = ("", "-wal", "-shm", ".reason")
 _UNSOUND_CODES = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT})
+_MARK = ".unsound-"
 _KEPT = 3
-_CHECK_MAX_BYTES = 64 * 1024 * 1024
+_CHECK_MAX_BYTES = 256 * 1024 * 1024
 """A check reads the whole file; above this size starting late would hurt more than it helps."""
 
 
@@ -25,22 +26,30 @@ class UnsoundFileError(sqlite3.DatabaseError):
     """The file opens, and what is in it does not hold together."""
 
 
-def connect(path: Path, *, prepare: Callable[[sqlite3.Connection], None]) -> sqlite3.Connection:
+def connect(
+    path: Path,
+    *,
+    prepare: Callable[[sqlite3.Connection], None],
+    admit: Callable[[sqlite3.Connection], None] | None = None,
+) -> sqlite3.Connection:
     """A connection for one thread at a time; WAL, and a commit is on disk when it returns.
 
-    `prepare` makes or migrates the tables. Raises sqlite3.Error; see `is_unsound`.
+    `admit` may refuse the file before anything in it is changed; `prepare` makes or migrates the tables. Raises
+    sqlite3.Error, see `is_unsound`, and what those two raise.
     """
     connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=5.0)
     try:
+        if admit is not None:
+            admit(connection)
         if path.stat().st_size == 0:
             # Freed pages go back to the disk; can only be chosen before the first table.
             connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA journal_size_limit = 67108864")
-        prepare(connection)
         if path.stat().st_size <= _CHECK_MAX_BYTES:
             _check(connection)
+        prepare(connection)
     except BaseException:
         connection.close()
         raise
@@ -61,7 +70,8 @@ def is_unsound(err: sqlite3.Error) -> bool:
 
 def set_aside(path: Path, *, reason: str, now_ns: int) -> Path:
     """Rename the file and its side files; the new name of the main file."""
-    aside = path.with_name(f"{path.name}.unsound-{now_ns}")
+    # The newest has the highest number, whatever the clock did.
+    aside = path.with_name(f"{path.name}{_MARK}{max([now_ns, *(_number(known) + 1 for known in _copies(path))])}")
     for suffix in _SIDE_FILES:
         side = path.with_name(path.name + suffix)
         if side.exists():
@@ -72,8 +82,16 @@ def set_aside(path: Path, *, reason: str, now_ns: int) -> Path:
     return aside
 
 
+def _copies(path: Path) -> list[Path]:
+    """The main files."""
+    return [found for found in path.parent.glob(f"{path.name}{_MARK}*") if found.suffix[len(_MARK) :].isdecimal()]
+
+
+def _number(copy: Path) -> int:
+    return int(copy.suffix[len(_MARK) :])
+
+
 def _forget_oldest(path: Path) -> None:
-    copies = [found for found in path.parent.glob(f"{path.name}.unsound-*") if found.suffix[9:].isdecimal()]
-    for old in sorted(copies, key=lambda found: int(found.suffix[9:]))[:-_KEPT]:
+    for old in sorted(_copies(path), key=_number)[:-_KEPT]:
         for suffix in _SIDE_FILES:
             old.with_name(old.name + suffix).unlink(missing_ok=True)

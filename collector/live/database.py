@@ -11,15 +11,9 @@ import sqlite3
 from dataclasses import dataclass
 from pathlib import Path
 
-import structlog
-
 from collector.errors import AdhereError
 from collector.live.schema import migrate
-
-log = structlog.get_logger(__name__)
-
-_CHECK_MAX_BYTES = 64 * 1024 * 1024
-_SIDE_FILES = ("", "-wal", "-shm")
+from collector.sqlite_file import connect, set_aside
 
 
 class StateUnavailableError(AdhereError):
@@ -36,7 +30,7 @@ class OpenedDatabase:
 def open_database(path: Path, *, cache_bytes: int = 16 * 1024 * 1024, set_aside_at_ns: int = 0) -> OpenedDatabase:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        return OpenedDatabase(connection=_open(path, cache_bytes=cache_bytes), set_aside=None)
+        return OpenedDatabase(connection=_connect(path, cache_bytes=cache_bytes), set_aside=None)
     except sqlite3.OperationalError as err:
         raise StateUnavailableError(
             f"The live state {path} cannot be opened ({err}); check that the folder exists, is writable and has space."
@@ -46,8 +40,8 @@ def open_database(path: Path, *, cache_bytes: int = 16 * 1024 * 1024, set_aside_
             f"The folder of the live state {path} cannot be made ({err.strerror}); choose one that can be written to."
         ) from err
     except sqlite3.DatabaseError as err:
-        aside = set_aside(path, reason=str(err), at_ns=set_aside_at_ns)
-        return OpenedDatabase(connection=_open(path, cache_bytes=cache_bytes), set_aside=aside)
+        aside = set_aside(path, reason=str(err), now_ns=set_aside_at_ns)
+        return OpenedDatabase(connection=_connect(path, cache_bytes=cache_bytes), set_aside=aside)
 
 
 def open_for_reading(path: Path) -> sqlite3.Connection:
@@ -62,39 +56,9 @@ def open_for_reading(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def set_aside(path: Path, *, reason: str, at_ns: int) -> Path:
-    """Rename the file and its side files; the reason goes beside them. The new name of the main file."""
-    aside = path.with_name(f"{path.name}.unsound-{at_ns}")
-    for suffix in _SIDE_FILES:
-        side = path.with_name(path.name + suffix)
-        if side.exists():
-            side.replace(aside.with_name(aside.name + suffix))
-    aside.with_name(f"{aside.name}.reason").write_text(f"{reason}\n", encoding="utf-8")
-    log.error("live state set aside", file=str(aside), reason=reason)
-    return aside
-
-
-def _open(path: Path, *, cache_bytes: int) -> sqlite3.Connection:
-    # The caller's thread may change between calls; calls never overlap.
-    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=10)
-    try:
-        if path.stat().st_size == 0:
-            # Freed pages go back to the disk; can only be chosen before the first table.
-            connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = FULL")
+def _connect(path: Path, *, cache_bytes: int) -> sqlite3.Connection:
+    def prepare(connection: sqlite3.Connection) -> None:
         connection.execute(f"PRAGMA cache_size = -{cache_bytes // 1024}")
-        connection.execute("PRAGMA journal_size_limit = 67108864")
         migrate(connection)
-        if path.stat().st_size <= _CHECK_MAX_BYTES:
-            _check(connection)
-    except BaseException:
-        connection.close()
-        raise
-    return connection
 
-
-def _check(connection: sqlite3.Connection) -> None:
-    (verdict,) = connection.execute("PRAGMA quick_check(1)").fetchone()
-    if verdict != "ok":
-        raise sqlite3.DatabaseError(verdict)
+    return connect(path, prepare=prepare)

@@ -9,7 +9,7 @@ from pathlib import Path
 from collector.live.batch import BatchWriter
 from collector.live.content_reader import ContentReader
 from collector.live.contents import Contents
-from collector.live.database import open_database, set_aside
+from collector.live.database import open_database
 from collector.live.evaluation import Evaluation
 from collector.live.metrics import LiveMetrics
 from collector.live.pace_store import PaceStore
@@ -19,6 +19,7 @@ from collector.live.retention import Retention
 from collector.live.settings import LiveConfig
 from collector.live.store import StateStore
 from collector.live.units import UnitStore
+from collector.sqlite_file import set_aside
 
 
 class LiveState:
@@ -81,7 +82,7 @@ class LiveState:
     def set_aside(self, reason: str, *, now_ns: int) -> None:
         """Close, and move the file out of the way."""
         self.database.close()
-        set_aside(self._path, reason=reason, at_ns=now_ns)
+        set_aside(self._path, reason=reason, now_ns=now_ns)
 
     def close(self) -> None:
         """Safe twice."""

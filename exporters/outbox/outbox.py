@@ -20,12 +20,12 @@ from typing import ParamSpec, TypeVar
 import structlog
 
 from collector.clock import Clock
+from collector.sqlite_file import is_unsound
 from evaluators.verdict import Verdict
 from exporters.errors import ExporterConfigError, OutboxUnavailableError
 from exporters.metrics import ExportMetrics
 from exporters.outbox.codec import UndecodableVerdictError, decode_verdict, encode_verdict
 from exporters.outbox.policy import Backlog, ClaimedVerdict, DeadLetter, DeadLetterReason, OutboxLimits
-from exporters.outbox.schema import is_corrupt
 from exporters.outbox.store import OutboxStore
 
 log = structlog.get_logger(__name__)
@@ -214,9 +214,9 @@ class Outbox:
             try:
                 return work(*args, **kwargs)
             except sqlite3.Error as err:
-                if is_corrupt(err):
+                if is_unsound(err):
                     self._metrics.corrupt_files.inc()
-                    self._store.rebuild(now_ns=self._clock.now_ns())
+                    self._store.rebuild(reason=str(err), now_ns=self._clock.now_ns())
                     raise OutboxUnavailableError(
                         "The outbox file was corrupt and is set aside; hand over again."
                     ) from err

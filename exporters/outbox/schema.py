@@ -7,7 +7,7 @@ One SQLite file in WAL mode with `synchronous=FULL`, so that a verdict is on dis
     pending    destination x verdict: not delivered yet
     dead       destination x verdict: given up, with the reason
 
-A delivered verdict is one with no row in `pending` or `dead`. A corrupt file is set aside under a new name and never
+A delivered verdict is one with no row in `pending` or `dead`. An unsound file is set aside under a new name and never
 blocks the start; the last few are kept. A file of a newer release is refused and left as it is.
 """
 
@@ -16,15 +16,10 @@ from __future__ import annotations
 import sqlite3
 from pathlib import Path
 
-import structlog
-
+from collector.sqlite_file import UnsoundFileError, connect, is_unsound, set_aside
 from exporters.errors import OutboxUnavailableError, OutboxVersionError
 
-log = structlog.get_logger(__name__)
-
 SCHEMA_VERSION = 1
-_KEPT_CORRUPT_FILES = 3
-_CORRUPT_CODES = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT})
 
 _TABLES = """
 CREATE TABLE verdicts (seq INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, put_ns INTEGER NOT NULL);
@@ -40,84 +35,42 @@ CREATE INDEX dead_seq ON dead (seq);
 """
 
 
-def open_database(path: Path) -> tuple[sqlite3.Connection, bool]:
-    """The open file, and whether a corrupt one had to be set aside for it."""
+def open_database(path: Path, *, now_ns: int) -> tuple[sqlite3.Connection, bool]:
+    """The open file, and whether an unsound one had to be set aside for it."""
     try:
-        return _open(path), False
+        return _connect(path), False
     except sqlite3.DatabaseError as err:
-        if not is_corrupt(err):
+        if not is_unsound(err):
             raise OutboxUnavailableError(
                 f"The outbox {path.name} cannot be opened ({err}); check the disk and the folder's permissions."
             ) from err
-    set_aside(path)
-    return _open(path), True
+        set_aside(path, reason=str(err), now_ns=now_ns)
+    return _connect(path), True
 
 
-def is_corrupt(err: sqlite3.Error) -> bool:
-    code = getattr(err, "sqlite_errorcode", None)
-    return code is not None and (code & 0xFF) in _CORRUPT_CODES
+def _connect(path: Path) -> sqlite3.Connection:
+    return connect(path, admit=lambda connection: _admit(connection, path.name), prepare=_prepare)
 
 
-def set_aside(path: Path) -> None:
-    """Move the file and its side files away, keeping the newest few of such copies."""
-    known = sorted(
-        int(found.name.rpartition("-")[2])
-        for found in path.parent.glob(f"{path.name}.corrupt-*")
-        if found.name.rpartition("-")[2].isdecimal()
-    )
-    number = known[-1] + 1 if known else 1
-    for suffix in ("-wal", "-shm", ""):
-        source = path.with_name(path.name + suffix)
-        if source.exists():
-            target = f"{path.name}{suffix}.corrupt-{number}"
-            source.rename(path.with_name(target))
-    for old in known[: max(0, len(known) + 1 - _KEPT_CORRUPT_FILES)]:
-        for suffix in ("-wal", "-shm", ""):
-            path.with_name(f"{path.name}{suffix}.corrupt-{old}").unlink(missing_ok=True)
-    log.error("outbox file is corrupt, set aside", file=path.name, copy=f"{path.name}.corrupt-{number}")
-
-
-def _open(path: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=5.0)
-    try:
-        _prepare(connection, path.name)
-    except BaseException:
-        connection.close()
-        raise
-    return connection
-
-
-def _prepare(connection: sqlite3.Connection, name: str) -> None:
-    version = int(connection.execute("PRAGMA user_version").fetchone()[0])
+def _admit(connection: sqlite3.Connection, name: str) -> None:
+    version = _version(connection)
     if version > SCHEMA_VERSION:
         raise OutboxVersionError(
             f"The outbox {name} has schema {version} and this release knows up to {SCHEMA_VERSION}; "
             "run the newer release, or move the file away."
         )
-    fresh = version == 0
-    if fresh and connection.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()[0]:
+    if version == 0 and connection.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()[0]:
         raise OutboxVersionError(f"The file {name} is a database of another program; name another path.")
-    if fresh:
-        connection.execute("PRAGMA auto_vacuum=INCREMENTAL")
-    connection.execute("PRAGMA journal_mode=WAL")
-    connection.execute("PRAGMA synchronous=FULL")
-    connection.execute("PRAGMA journal_size_limit=16777216")
-    if fresh:
+
+
+def _prepare(connection: sqlite3.Connection) -> None:
+    if _version(connection) == 0:
         connection.executescript(f"BEGIN IMMEDIATE; {_TABLES} PRAGMA user_version={SCHEMA_VERSION}; COMMIT;")
-    found = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
-    if found != "ok":
-        raise _corruption(str(found))
-    _check_tables(connection)
-
-
-def _check_tables(connection: sqlite3.Connection) -> None:
-    """A file of another program that happens to have our version number is not ours to write to."""
+    # A file of another program that happens to have our version number is not ours to write to.
     tables = {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type='table'")}
     if not {"verdicts", "bodies", "pending", "dead"} <= tables:
-        raise _corruption("tables are missing")
+        raise UnsoundFileError("tables are missing")
 
 
-def _corruption(found: str) -> sqlite3.DatabaseError:
-    err = sqlite3.DatabaseError(found)
-    err.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
-    return err
+def _version(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])

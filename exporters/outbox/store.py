@@ -14,9 +14,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from collector.sqlite_file import set_aside
 from exporters.outbox.dead import DeadLetters
 from exporters.outbox.policy import Backlog, DeadLetterReason, OutboxLimits
-from exporters.outbox.schema import open_database, set_aside
+from exporters.outbox.schema import open_database
 
 _FORGET_AT_ONCE = 1000
 
@@ -40,7 +41,7 @@ class OutboxStore:
 
     def open(self, *, now_ns: int) -> bool:
         """True if a corrupt file was set aside."""
-        connection, was_corrupt = open_database(self._path)
+        connection, was_corrupt = open_database(self._path, now_ns=now_ns)
         self._connection = connection
         self._dead = DeadLetters(connection, limits=self._limits)
         with self._transaction() as db:
@@ -67,10 +68,10 @@ class OutboxStore:
             self._connection.close()
             self._connection = None
 
-    def rebuild(self, *, now_ns: int) -> None:
+    def rebuild(self, *, reason: str, now_ns: int) -> None:
         """Set a file that turned out to be corrupt aside and start a new one."""
         self.close()
-        set_aside(self._path)
+        set_aside(self._path, reason=reason, now_ns=now_ns)
         self._in_flight.clear()
         self.open(now_ns=now_ns)
 

@@ -51,7 +51,7 @@ def test_a_corrupt_file_is_set_aside_and_an_empty_one_takes_its_place(path, dama
     fresh = open_database(path, clock=ManualClock())
 
     assert fresh.execute("SELECT count(*) FROM calls").fetchone() == (0,)
-    assert len(list(path.parent.glob("verdicts.sqlite.corrupt-*"))) >= 1
+    assert len(list(path.parent.glob("verdicts.sqlite.unsound-*"))) >= 1
     fresh.close()
 
 

@@ -251,7 +251,8 @@ async def test_a_corrupt_file_is_set_aside_and_never_blocks_the_start(
     await outbox.put(verdict("v1"))
 
     assert ids(await claim(outbox)) == ["v1"]
-    assert (tmp_path / "outbox.db.corrupt-1").read_bytes() == content
+    [aside] = set_aside_files(tmp_path)
+    assert aside.read_bytes() == content
     assert registry.get_sample_value("adhere_outbox_corrupt_files_total") == 1
 
 
@@ -278,7 +279,7 @@ async def test_damaged_pages_are_found_at_the_start(open_outbox: OpenOutbox, tmp
 
     await outbox.put(verdict("v1"))
     assert ids(await claim(outbox)) == ["v1"]
-    assert (tmp_path / "outbox.db.corrupt-1").exists()
+    assert len(set_aside_files(tmp_path)) == 1
 
 
 async def test_damage_while_it_is_open_is_one_retryable_error_and_a_new_file(
@@ -294,7 +295,7 @@ async def test_damage_while_it_is_open_is_one_retryable_error_and_a_new_file(
 
     assert ids(await claim(outbox)) == ["after"]
     assert outbox.backlog("a").rows == 1
-    assert set_aside_files(tmp_path)[-1:] == ["outbox.db.corrupt-1"]
+    assert len(set_aside_files(tmp_path)) == 1
     assert registry.get_sample_value("adhere_outbox_corrupt_files_total") == 1
 
 
@@ -304,11 +305,8 @@ async def test_only_the_newest_corrupt_files_are_kept(open_outbox: OpenOutbox, t
         outbox = await open_outbox()
         await outbox.shutdown(1)
 
-    assert set_aside_files(tmp_path) == [
-        "outbox.db.corrupt-3",
-        "outbox.db.corrupt-4",
-        "outbox.db.corrupt-5",
-    ]
+    kept = [path.read_bytes() for path in set_aside_files(tmp_path)]
+    assert kept == [b"garbage number %d" % number for number in (2, 3, 4)]
 
 
 @pytest.mark.parametrize(
@@ -391,8 +389,9 @@ def damage(folder: Path) -> None:
             file.write(b"\xa5" * size)
 
 
-def set_aside_files(folder: Path) -> list[str]:
-    return sorted(path.name for path in folder.glob("*.corrupt-*"))
+def set_aside_files(folder: Path) -> list[Path]:
+    """Oldest first, without their side files."""
+    return sorted(path for path in folder.glob("*.unsound-*") if path.suffix[9:].isdecimal())
 
 
 def rows(folder: Path) -> dict[str, int]:
