@@ -37,8 +37,10 @@ class Judging:
         self.refusals = refusals
         self.gate = asyncio.Event()
         self.gate.set()
+        self.asked = asyncio.Event()
 
     async def __call__(self, unit: Ready) -> None:
+        self.asked.set()
         await self.gate.wait()
         if self.refusals:
             self.refusals -= 1
@@ -166,8 +168,7 @@ async def test_a_shutdown_that_takes_too_long_says_so(tmp_path: Path):
     add(journal, AgentTelemetry(), "order 1")
     made = Running(tmp_path, journal, judging, committed=None)
     task = asyncio.ensure_future(made.tail.run())
-    await until(lambda: made.reader.committed == journal.records[-1].next_position)
-    await asyncio.sleep(0.3)
+    await judging.asked.wait()
 
     stopped = await made.tail.shutdown(0.05)
 
