@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from adhere.config.judging import JudgeConfig as JudgeSection
 from adhere.config.model import Config
-from adhere.run.plan import judge_settings
+from adhere.run.judging import judge_settings
 from collector.model import Conversation
 from evaluators.errors import EvaluatorConfigError, InputFormError, MissingArgumentError
 from evaluators.formats import FORMAT_NAMES, conversation_from

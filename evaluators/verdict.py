@@ -85,6 +85,9 @@ class JudgeInfo:
     name: str
     """The model, or `builtin` for the deterministic checks."""
     calls: int = 0
+    """HTTP attempts that were made; 0 where all answers were kept from before."""
+    cached_calls: int = 0
+    """Calls whose answers were kept from before, at no cost now."""
     input_tokens: int = 0
     cached_input_tokens: int = 0
     output_tokens: int = 0

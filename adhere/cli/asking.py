@@ -18,7 +18,7 @@ from adhere.cli.progress import progress
 from adhere.config import Config
 from adhere.errors import CommandError, UsageError
 from adhere.logs import command_logs
-from adhere.run.plan import judge_settings, with_judge
+from adhere.run.judging import judge_settings, with_judge
 from collector.clock import SystemClock
 from evaluators.errors import EvaluatorConfigError
 from evaluators.judge.config import JudgeConfig

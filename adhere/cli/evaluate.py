@@ -22,7 +22,8 @@ from adhere.cli.rows import Row, read_rows
 from adhere.config import Config, load_config
 from adhere.errors import ConfigError, UsageError
 from adhere.run.data_dir import DataDir
-from adhere.run.plan import judge_settings, known_calibrations, with_judge
+from adhere.run.judging import judge_settings, with_judge
+from adhere.run.plan import known_calibrations
 from collector.clock import SystemClock
 from evaluators.agent_rubric.shelf import RubricShelf
 from evaluators.errors import EvaluatorConfigError, InputFormError

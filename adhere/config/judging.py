@@ -68,6 +68,32 @@ class AzureConfig(ConfigPart):
     """`key`: `judge.api_key`. `token`: what Azure finds, such as a managed identity; needs the extra `azure`."""
 
 
+class BudgetConfig(ConfigPart):
+    """What judging may cost, by day and month of UTC; a call is booked with the most that it may cost beforehand."""
+
+    usd_per_day: Annotated[float, Field(gt=0)] | None = None
+    """In USD; every model that is asked needs a known price, see `judge.prices`."""
+    usd_per_month: Annotated[float, Field(gt=0)] | None = None
+    """The same for a month."""
+    tokens_per_day: Annotated[int, Field(gt=0)] | None = None
+    """Input and output together (tokens)."""
+    tokens_per_month: Annotated[int, Field(gt=0)] | None = None
+    """The same for a month (tokens)."""
+    wait: Annotated[float, Field(ge=0, le=1)] = 1.0
+    """Share of conversations whose units wait for the next day or month once it is used up; others are left out."""
+
+
+class CacheConfig(ConfigPart):
+    """Answers of the judge are kept, so that the same question is never paid for twice."""
+
+    enabled: bool = True
+    """Without it, every question is asked anew."""
+    max_age_s: Seconds = 7 * 86400.0
+    """How long an answer is kept (seconds)."""
+    max_bytes: Bytes = 256 << 20
+    """Bound of all kept answers (bytes); the oldest go first."""
+
+
 class JudgeConfig(ConfigPart):
     """The model that answers. `OPENAI_API_KEY` and `OPENAI_BASE_URL` are honoured where a key here is not set."""
 
@@ -99,6 +125,10 @@ class JudgeConfig(ConfigPart):
     """For endpoints that have it. Sent if set; a refused value is reported."""
     prices: dict[str, PriceConfig] = Field(default_factory=dict)
     """By model, over the built-in table; a model in neither has no known cost."""
+    budget: BudgetConfig = BudgetConfig()
+    """What judging may cost; what does not fit waits."""
+    cache: CacheConfig = CacheConfig()
+    """Which answers are kept."""
 
 
 def _entry(value: object) -> object:

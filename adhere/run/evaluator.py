@@ -15,7 +15,7 @@ from prometheus_client import CollectorRegistry, ProcessCollector
 
 from adhere.config.model import Config
 from adhere.errors import UsageError
-from adhere.run import plan
+from adhere.run import judging, plan
 from adhere.run.data_dir import DataDir
 from adhere.run.destinations import relay_destinations
 from adhere.run.enriching import Enriching, PokingSink
@@ -78,11 +78,11 @@ async def _run(config: Config, lifetime: Lifetime, data: DataDir, stopping: Step
     ProcessCollector(registry=shared_registry)
     await _serve_metrics(data, registry, shared_registry, clock=clock, stopping=stopping)
 
-    judge = _judge(config, data, registry, clock=clock, rng=rng)
-    if judge is not None:
-        stopping.add("judge", lambda _: judge.shutdown())
     store = await asyncio.to_thread(StoreThread, data.verdicts, clock=clock)
     stopping.add("verdict store", lambda _: asyncio.to_thread(store.close))
+    judge = await _judge(config, data, registry, store=store, clock=clock, rng=rng)
+    if judge is not None:
+        stopping.add("judge", lambda _: judge.shutdown())
     setups = make_setups(
         [(entry.name, entry.options) for entry in config.evaluators],
         registry=EvaluatorRegistry(),
@@ -121,7 +121,8 @@ async def _run(config: Config, lifetime: Lifetime, data: DataDir, stopping: Step
         clock=clock,
         random=rng,
         registry=registry,
-        limits=plan.pipeline_limits(config),
+        limits=judging.pipeline_limits(config),
+        retention=judging.retention(config),
     )
     await pipeline.start()
     stopping.add("pipeline", pipeline.shutdown)
@@ -146,10 +147,10 @@ async def _run(config: Config, lifetime: Lifetime, data: DataDir, stopping: Step
     reading = asyncio.create_task(tail.run(), name="tail")
     stopping.add("tail task", lambda _: _cancel(reading))
     stopping.add("tail", tail.shutdown)
-    judging = asyncio.create_task(pipeline.wait(), name="pipeline")
+    running = asyncio.create_task(pipeline.wait(), name="pipeline")
     lagging = asyncio.create_task(measure_loop_lag(registry, process="evaluator", clock=clock), name="loop lag")
     ended = asyncio.create_task(lifetime.ended(), name="lifetime")
-    stopping.add("background", lambda _: _cancel(judging, lagging, ended))
+    stopping.add("background", lambda _: _cancel(running, lagging, ended))
 
     settle_in()
     log.info(
@@ -165,7 +166,7 @@ async def _run(config: Config, lifetime: Lifetime, data: DataDir, stopping: Step
             effect="task_adherence, role_adherence and conversation_completeness answer not_assessable; rules run",
             way_out="set judge.model and judge.base_url in the configuration, or OPENAI_API_KEY in the environment",
         )
-    await _first_end(ended, reading, judging, lagging, *([bringing] if enriched else []))
+    await _first_end(ended, reading, running, lagging, *([bringing] if enriched else []))
     log.info("evaluator stopping")
 
 
@@ -182,15 +183,23 @@ async def _cancel(*tasks: asyncio.Task[None]) -> None:
     await asyncio.gather(*tasks, return_exceptions=True)
 
 
-def _judge(
-    config: Config, data: DataDir, registry: CollectorRegistry, *, clock: Clock, rng: random.Random
+async def _judge(
+    config: Config,
+    data: DataDir,
+    registry: CollectorRegistry,
+    *,
+    store: StoreThread,
+    clock: Clock,
+    rng: random.Random,
 ) -> Judge | None:
-    settings = plan.judge_settings(config, environ=os.environ)
+    settings = judging.judge_settings(config, environ=os.environ)
     if settings is None:
         return None
-    from evaluators.judge.connect import connect  # noqa: PLC0415 - loads the OpenAI client, which takes a moment
+    from evaluators.judge.connect import connect  # noqa: PLC0415 - loads the HTTP client, for those who have a judge
 
-    return connect(settings, fence_secret=data.fence_secret(), clock=clock, random=rng, metrics=JudgeMetrics(registry))
+    metrics = JudgeMetrics(registry)
+    ledger = await judging.open_ledger(config, store, clock=clock, metrics=metrics)
+    return connect(settings, fence_secret=data.fence_secret(), clock=clock, random=rng, metrics=metrics, ledger=ledger)
 
 
 async def _outbox(

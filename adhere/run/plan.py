@@ -11,12 +11,13 @@ from urllib.parse import urlsplit
 from pydantic import SecretStr
 
 from adhere.config.base import is_loopback, split_endpoint
-from adhere.config.judging import JudgeConfig, WaitConfig
+from adhere.config.judging import WaitConfig
 from adhere.config.model import Config
 from adhere.config.receiving import ReceiverConfig, RelayConfig, TlsServerConfig
 from adhere.errors import ConfigError
 from adhere.run.data_dir import DataDir
 from adhere.run.destinations import relay_destinations
+from adhere.run.judging import budget_settings, judge_settings
 from collector.enrich.settings import HoldConfig
 from collector.journal.settings import JournalSettings
 from collector.live.readiness import AdaptiveWait, ReadinessConfig
@@ -25,12 +26,9 @@ from collector.otlp.settings import GrpcReceiverSettings, HttpReceiverSettings, 
 from collector.relay.destination import Destination
 from evaluators.errors import EvaluatorConfigError
 from evaluators.evaluator import Evaluator
-from evaluators.judge.config import OPENAI_BASE_URL
-from evaluators.judge.config import AzureConfig as AzureSettings
 from evaluators.judge.config import JudgeConfig as JudgeSettings
-from evaluators.judge.prices import Price
+from evaluators.judge.pricing import check_budget
 from evaluators.measuring.calibration import Calibrations, read_calibrations
-from evaluators.pipeline.limits import PipelineLimits
 from evaluators.pipeline.setup import EvaluatorSetup, make_setup, make_setups
 from evaluators.registry import EvaluatorRegistry
 from evaluators.verdict import UnitKind
@@ -38,8 +36,6 @@ from exporters.errors import ExporterConfigError
 from exporters.registry import check_exporter
 
 EVALUATOR_CURSOR = "evaluator"
-_OVER_THE_JUDGES_S = 30.0
-"""The judge's client ends in order at its own deadline; the pipeline's is for one that does not."""
 
 
 def relays(
@@ -77,7 +73,7 @@ def check_plan(config: Config, *, environ: Mapping[str, str] | None = None) -> l
         problems += err.problems
     try:
         judge = judge_settings(config, environ=environ)
-        lines.append(f"asks {judge.model}" if judge else "has no judge: rules and checks only")
+        lines.append(_asks(judge, config) if judge else "has no judge: rules and checks only")
         setups = make_setups(
             [(entry.name, entry.options) for entry in config.evaluators], registry=EvaluatorRegistry(), judge=None
         )
@@ -100,6 +96,13 @@ def check_plan(config: Config, *, environ: Mapping[str, str] | None = None) -> l
     if problems:
         raise ConfigError(problems)
     return lines
+
+
+def _asks(judge: JudgeSettings, config: Config) -> str:
+    budget = budget_settings(config)
+    check_budget(budget, [judge])
+    bounds = " and ".join(f"{limit.shown(limit.amount)} a {limit.period}" for limit in budget.limits)
+    return f"asks {judge.model}{f', for at most {bounds}' if bounds else ''}"
 
 
 def public_without_guard(name: str, receiver: ReceiverConfig) -> list[str]:
@@ -184,47 +187,6 @@ def live_config(config: Config) -> LiveConfig:
         retention_s=conversations.retention_s,
         max_bytes=conversations.max_bytes,
     )
-
-
-def pipeline_limits(config: Config) -> PipelineLimits:
-    """No more units at once than the judge answers, so that waiting for a free slot does not eat a unit's own time."""
-    judge = config.judge or JudgeConfig()
-    return PipelineLimits(max_concurrency=judge.max_concurrency, deadline_s=judge.deadline_s + _OVER_THE_JUDGES_S)
-
-
-def judge_settings(config: Config, *, environ: Mapping[str, str]) -> JudgeSettings | None:
-    """The judge that is configured, else the one that `OPENAI_API_KEY` or `OPENAI_BASE_URL` name, else None."""
-    judge = config.judge
-    key, base_url = environ.get("OPENAI_API_KEY"), environ.get("OPENAI_BASE_URL")
-    if judge is None:
-        if not key and not base_url:
-            return None
-        judge = JudgeConfig()
-    return JudgeSettings(
-        model=judge.model,
-        base_url=judge.base_url or base_url or OPENAI_BASE_URL,
-        api_key=judge.api_key or (SecretStr(key) if key else None),
-        headers={name: value.get_secret_value() for name, value in judge.headers.items()},
-        deadline_s=judge.deadline_s,
-        max_concurrency=judge.max_concurrency,
-        max_output_tokens=judge.max_output_tokens,
-        max_record_tokens=judge.max_transcript_tokens,
-        azure=AzureSettings(**judge.azure.model_dump()) if judge.azure else None,
-        temperature=judge.temperature,
-        top_p=judge.top_p,
-        reasoning_effort=judge.reasoning_effort,
-        seed=judge.seed,
-        prices={model: Price(**price.model_dump()) for model, price in judge.prices.items()},
-    )
-
-
-def with_judge(config: Config, *, judge_url: str | None, model: str | None) -> Config:
-    """The configuration with what the command line says of the judge."""
-    if judge_url is None and model is None:
-        return config
-    judge = config.judge or JudgeConfig()
-    changed = {"base_url": judge_url or judge.base_url, "model": model or judge.model}
-    return config.model_copy(update={"judge": judge.model_copy(update=changed)})
 
 
 def configured_evaluator(config: Config, name: str, *, judge: object | None = None) -> Evaluator:

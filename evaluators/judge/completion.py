@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, TypeGuard
 
 from evaluators.judge.errors import JudgeError, JudgeErrorType
+from evaluators.transcript.tokens import estimate_tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,21 @@ class Completion:
     """None: the endpoint does not say."""
     refused: bool
     """The model or a content filter declined to answer."""
+
+
+def usage_of(completion: Completion, *, prompt: str) -> Usage:
+    """Where an endpoint does not count, we do: a budget must hold with it too."""
+    return completion.usage or Usage(estimate_tokens(prompt), 0, estimate_tokens(completion.content))
+
+
+def dump_completion(completion: Completion) -> bytes:
+    """To be kept; what the call cost is not, since it costs nothing to recall it."""
+    return json.dumps([completion.content, completion.finish_reason]).encode()
+
+
+def load_completion(kept: bytes) -> Completion:
+    content, finish_reason = json.loads(kept)
+    return Completion(content, finish_reason, usage=None, refused=False)
 
 
 def read_completion(body: bytes) -> Completion:

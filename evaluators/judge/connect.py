@@ -11,6 +11,7 @@ from evaluators.judge.credential import Credential, KeyCredential, TokenCredenti
 from evaluators.judge.endpoint import OpenAIEndpoint
 from evaluators.judge.entra import EntraTokens
 from evaluators.judge.judge import Judge
+from evaluators.judge.ledger import CallLedger
 from evaluators.judge.metrics import JudgeMetrics
 from evaluators.transcript.fence import Fence
 
@@ -23,6 +24,7 @@ def connect(
     random: Random | None = None,
     metrics: JudgeMetrics | None = None,
     tokens: TokenSource | None = None,
+    ledger: CallLedger | None = None,
 ) -> Judge:
     """`fence_secret`: at least 16 bytes kept by the installation, so that provider caches survive a restart; without
     it a new one is made for this process. `tokens`: for a credential of Azure other than its default chain.
@@ -35,6 +37,7 @@ def connect(
         clock=clock,
         random=random or Random(),  # noqa: S311 - spreads retries over time; no secret.
         metrics=metrics,
+        ledger=ledger,
     )
 
 

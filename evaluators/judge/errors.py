@@ -31,6 +31,10 @@ class JudgeErrorType(StrEnum):
     TRUNCATED = "truncated"
     EVIDENCE = "evidence"
     """The answer cites what is not in the conversation."""
+    BUDGET_EXHAUSTED = "budget_exhausted"
+    """Our own budget: nothing was sent."""
+    OVER_BUDGET = "over_budget"
+    """One call may cost more than the budget ever holds."""
     JUDGE_DOWN = "judge_down"
     """The circuit is open, or the judge is shut down: nothing was sent."""
     UNANSWERED = "unanswered"
@@ -60,7 +64,12 @@ class JudgeErrorType(StrEnum):
 _TRANSIENT = frozenset(
     {JudgeErrorType.TIMEOUT, JudgeErrorType.RATE_LIMITED, JudgeErrorType.SERVER_ERROR, JudgeErrorType.CONNECTION}
 )
-_RETRYABLE = _TRANSIENT | {JudgeErrorType.QUOTA_EXHAUSTED, JudgeErrorType.UNAUTHORIZED, JudgeErrorType.JUDGE_DOWN}
+_RETRYABLE = _TRANSIENT | {
+    JudgeErrorType.QUOTA_EXHAUSTED,
+    JudgeErrorType.UNAUTHORIZED,
+    JudgeErrorType.JUDGE_DOWN,
+    JudgeErrorType.BUDGET_EXHAUSTED,
+}
 _NEEDS_SOMEONE = frozenset({JudgeErrorType.QUOTA_EXHAUSTED, JudgeErrorType.UNAUTHORIZED, JudgeErrorType.REJECTED})
 _MEANS_DOWN = frozenset(
     {

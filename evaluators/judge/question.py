@@ -7,10 +7,11 @@ turn to turn, share the beginning of their requests byte for byte, and provider 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+import orjson
 
 from evaluators.judge.errors import UnusableAnswerError
 from evaluators.transcript.escape import escape, one_line
@@ -30,7 +31,7 @@ class Question:
     schema: Mapping[str, Any]
 
     def schema_text(self) -> str:
-        schema = json.dumps(self.schema, separators=(",", ":"))
+        schema = orjson.dumps(self.schema).decode()
         return f"Answer with one JSON object, and nothing else, that fits this JSON schema:\n{schema}"
 
 

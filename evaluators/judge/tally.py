@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from evaluators.judge.completion import Completion
-from evaluators.judge.prices import Price, cost_usd
-from evaluators.transcript.tokens import estimate_tokens
+from evaluators.judge.completion import Completion, Usage
+from evaluators.judge.pricing import Pricing
 from evaluators.verdict import JudgeInfo
 
 
@@ -15,45 +14,34 @@ class Tally:
     """Mutable, and owned by one question."""
 
     calls: int = 0
+    cached_calls: int = 0
     input_tokens: int = 0
     cached_input_tokens: int = 0
     output_tokens: int = 0
     reasoning_tokens: int | None = None
     tokens_estimated: bool = False
     finish_reason: str | None = None
+    keys: list[str] = field(default_factory=list)
+    """Of the calls that were answered, now or before."""
 
-    def add(self, completion: Completion, *, prompt: str) -> None:
-        """Where an endpoint does not count, we do: a budget must hold with it too."""
+    def add(self, completion: Completion, usage: Usage) -> None:
         self.finish_reason = completion.finish_reason
-        if completion.usage is not None:
-            if completion.usage.reasoning_tokens is not None:
-                self.reasoning_tokens = (self.reasoning_tokens or 0) + completion.usage.reasoning_tokens
-            self.input_tokens += completion.usage.input_tokens
-            self.cached_input_tokens += completion.usage.cached_input_tokens
-            self.output_tokens += completion.usage.output_tokens
-        else:
-            self.tokens_estimated = True
-            self.input_tokens += estimate_tokens(prompt)
-            self.output_tokens += estimate_tokens(completion.content)
+        self.tokens_estimated |= completion.usage is None
+        if usage.reasoning_tokens is not None:
+            self.reasoning_tokens = (self.reasoning_tokens or 0) + usage.reasoning_tokens
+        self.input_tokens += usage.input_tokens
+        self.cached_input_tokens += usage.cached_input_tokens
+        self.output_tokens += usage.output_tokens
 
-    def info(self, name: str, *, price: Price | None, duration_s: float) -> JudgeInfo:
-        cost = (
-            cost_usd(
-                price,
-                input_tokens=self.input_tokens,
-                cached_input_tokens=self.cached_input_tokens,
-                output_tokens=self.output_tokens,
-            )
-            if price is not None
-            else None
-        )
+    def info(self, name: str, *, pricing: Pricing, duration_s: float) -> JudgeInfo:
         return JudgeInfo(
             name=name,
             calls=self.calls,
+            cached_calls=self.cached_calls,
             input_tokens=self.input_tokens,
             cached_input_tokens=self.cached_input_tokens,
             output_tokens=self.output_tokens,
-            cost_usd=cost,
+            cost_usd=pricing.usd(Usage(self.input_tokens, self.cached_input_tokens, self.output_tokens)),
             duration_s=duration_s,
             reasoning_tokens=self.reasoning_tokens,
             tokens_estimated=self.tokens_estimated,

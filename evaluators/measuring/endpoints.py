@@ -11,11 +11,11 @@ from dataclasses import replace
 from typing import Any
 
 from collector.clock import Clock
+from evaluators.judge.caller import Endpoint
 from evaluators.judge.completion import Completion
 from evaluators.judge.config import JudgeConfig
 from evaluators.judge.errors import JudgeError, JudgeErrorType
 from evaluators.judge.form import Form, body_of, first_form
-from evaluators.judge.judge import Endpoint
 from evaluators.judge.question import Question, Repair
 from evaluators.measuring.answers import AnswerLog, Answers, custom_id
 

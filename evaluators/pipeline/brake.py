@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from random import Random
 
+from evaluators.verdict import DecisionKind
+
 _REFUSALS_TO_PAUSE = 3
 
 
@@ -21,10 +23,16 @@ class Brake:
         self._pause_s = first_pause_s
         self._until_s = 0.0
         self._in_flight = 0
+        self.why = DecisionKind.JUDGE_DOWN
+        """What the last refusal was about."""
 
     @property
     def is_on(self) -> bool:
         return self._refusals >= _REFUSALS_TO_PAUSE
+
+    def is_out_of_budget(self, *, now_s: float) -> bool:
+        """Until the budget renews; from then on what comes in finds out."""
+        return self.is_on and self.why is DecisionKind.DEFERRED_BUDGET and now_s < self._until_s
 
     def free(self, *, now_s: float, wanted: int) -> int:
         """How many units may be sent now."""
@@ -48,9 +56,14 @@ class Brake:
         self._refusals = 0
         self._pause_s = self._first_pause_s
 
-    def refused(self, *, now_s: float) -> None:
+    def refused(
+        self, *, now_s: float, why: DecisionKind = DecisionKind.JUDGE_DOWN, renews_in_s: float | None = None
+    ) -> None:
+        """`renews_in_s`: when a budget that is used up does; before that there is no use in asking."""
         was_on = self.is_on
         self._refusals += 1
+        self.why = why
         if self.is_on and (not was_on or now_s >= self._until_s):
-            self._until_s = now_s + self._pause_s * self._random.uniform(0.8, 1.2)
+            pause_s = self._pause_s * self._random.uniform(0.8, 1.2)
+            self._until_s = now_s + max(pause_s, renews_in_s or 0.0)
             self._pause_s = min(self._pause_s * 2, self._max_pause_s)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 
 from evaluators.evaluator import Evaluator, Judgement
+from evaluators.judge.errors import JudgeErrorType
 from evaluators.pipeline.binding import bind, decision_for
 from evaluators.pipeline.tally import Tally
 from evaluators.store import attempts as attempts_table
@@ -48,6 +49,11 @@ def defer(
     )
     record_decision(connection, Place.of(unit), decision, subject=subject)
     return Tally(evaluator, kind, judgement.error_type or "none", is_final=False)
+
+
+def is_out_of_budget(judgement: Judgement) -> bool:
+    """Our own budget, which is known to renew; a provider's quota is not."""
+    return judgement.error_type == JudgeErrorType.BUDGET_EXHAUSTED
 
 
 def deferral_kind(judgement: Judgement) -> DecisionKind:

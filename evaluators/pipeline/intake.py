@@ -7,7 +7,7 @@ is on disk: each of its evaluators has then decided, or has the unit on disk in 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 import structlog
 
@@ -35,7 +35,7 @@ class Intake:
         shared: Shared,
         queue: UnitQueue,
         *,
-        paused_judges: Callable[[], frozenset[str]],
+        paused_judges: Callable[[], Mapping[str, DecisionKind]],
         on_enqueued: Callable[[int], Awaitable[None]],
         on_verdicts: Callable[[], None],
     ) -> None:
@@ -76,7 +76,12 @@ class Intake:
 
     async def _process(self, batch: Sequence[Submission]) -> None:
         shared = self._shared
-        planner = Planner(setups=shared.setups, now_ns=shared.clock.now_ns(), paused_judges=self._paused_judges())
+        planner = Planner(
+            setups=shared.setups,
+            now_ns=shared.clock.now_ns(),
+            paused_judges=self._paused_judges(),
+            budget_wait=shared.limits.budget_wait,
+        )
         plan = await shared.store.run(lambda connection: planner.plan(connection, batch))
         answers = [(ask, await self._ask(ask)) for ask in plan.asks]
         verdicts: list[Verdict] = []

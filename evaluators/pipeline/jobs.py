@@ -68,12 +68,14 @@ def put_off(
     now_ns: int,
     not_before_ns: int,
     own: bool,
+    counts: bool = True,
 ) -> Tally | None:
-    """`own`: the refusal counts against this job, since the judge answers others."""
+    """`own`: the refusal counts against this job, since the judge answers others. `counts`: it counts at all."""
     attempts_table.stop(connection, job.subject, failed=False)
     if not waiting.put_back(connection, job, not_before_ns=not_before_ns):
         return None
-    waiting.count_refusal(connection, job, own=own)
+    if counts:
+        waiting.count_refusal(connection, job, own=own)
     return defer(connection, unit, job.evaluator, job.subject, judgement, now_ns=now_ns)
 
 

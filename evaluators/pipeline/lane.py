@@ -7,7 +7,7 @@ transaction. So a finished call is never made again, and only one that the death
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from random import Random
@@ -17,10 +17,11 @@ import structlog
 from evaluators.pipeline import jobs
 from evaluators.pipeline.asking import Answer
 from evaluators.pipeline.binding import verdict_id
-from evaluators.pipeline.concluding import is_deferral
+from evaluators.pipeline.concluding import deferral_kind, is_deferral, is_out_of_budget
 from evaluators.pipeline.counting import count_tallies, count_verdict
 from evaluators.pipeline.jobs import Taken
 from evaluators.pipeline.pacing import Pacing
+from evaluators.pipeline.selection import LEFT_OUT_OF_BUDGET, in_sample
 from evaluators.pipeline.setup import EvaluatorSetup
 from evaluators.pipeline.shared import Shared
 from evaluators.pipeline.tally import Tally
@@ -66,8 +67,14 @@ class JudgeLane:
         """Nothing is being judged, and nothing is due."""
         return not self._busy and self.wake.is_resting
 
-    def paused_judges(self) -> frozenset[str]:
-        return frozenset(judge for judge, brake in self._brakes.items() if brake.is_on)
+    def paused_judges(self) -> Mapping[str, DecisionKind]:
+        """The judges that are left alone, and why."""
+        now_s = self._shared.clock.monotonic_s()
+        return {
+            judge: brake.why
+            for judge, brake in self._brakes.items()
+            if brake.is_out_of_budget(now_s=now_s) or (brake.is_on and brake.why is not DecisionKind.DEFERRED_BUDGET)
+        }
 
     def stop_taking(self) -> None:
         self._stopping = True
@@ -164,9 +171,18 @@ class JudgeLane:
 
     async def _settle(self, judge: str, asked: Asked) -> None:
         brake = self._brakes[judge]
-        if is_deferral(asked.answer.judgement):
+        judgement = asked.answer.judgement
+        if is_out_of_budget(judgement):
+            brake.refused(
+                now_s=self._shared.clock.monotonic_s(),
+                why=DecisionKind.DEFERRED_BUDGET,
+                renews_in_s=_number(judgement.details.get("retry_after_s")),
+            )
+            if await self._wait_for_budget(asked):
+                return
+        elif is_deferral(judgement):
             was_down = brake.is_on
-            brake.refused(now_s=self._shared.clock.monotonic_s())
+            brake.refused(now_s=self._shared.clock.monotonic_s(), why=deferral_kind(judgement))
             if await self._put_off(asked, own=not was_down):
                 return
         elif asked.answer.is_failed_try:
@@ -207,6 +223,37 @@ class JudgeLane:
         )
         return True
 
+    async def _wait_for_budget(self, asked: Asked) -> bool:
+        """The brake holds until the budget renews; a restart with a larger one finds the unit due."""
+        job, now_ns = asked.taken.job, self._shared.clock.now_ns()
+        if not in_sample(asked.unit.conversation.key, self._shared.limits.budget_wait):
+            await self._apply(
+                partial(
+                    jobs.give_up,
+                    job=job,
+                    kind=DecisionKind.DEFERRED_BUDGET,
+                    code="left_out",
+                    reason=f"{LEFT_OUT_OF_BUDGET} {asked.answer.judgement.reason}",
+                    now_ns=now_ns,
+                )
+            )
+            return True
+        if self._pacing.is_too_late(job, now_ns=now_ns, for_budget=True):
+            return False
+        await self._apply(
+            partial(
+                jobs.put_off,
+                job=job,
+                judgement=asked.answer.judgement,
+                unit=asked.unit,
+                now_ns=now_ns,
+                not_before_ns=now_ns + self._pacing.deferral_ns(job),
+                own=False,
+                counts=False,
+            )
+        )
+        return True
+
     async def _try_later(self, asked: Asked) -> bool:
         attempts, limits = asked.taken.attempts, self._shared.limits
         tries = attempts.tries + 1
@@ -222,3 +269,7 @@ class JudgeLane:
     def _count(self, tally: Tally | None) -> None:
         if tally is not None:
             count_tallies(self._shared.metrics, [tally])
+
+
+def _number(value: object) -> float | None:
+    return float(value) if isinstance(value, int | float) else None

@@ -32,6 +32,10 @@ class PipelineLimits:
     """The same for all refusals, since the only unit that waits looks like a judge that is down."""
     max_deferral_s: float = 86400.0
     """A unit that no judge has answered for so long fails."""
+    max_budget_wait_s: float = 35 * 86400.0
+    """The same for one that waits for the judge's budget to renew."""
+    budget_wait: float = 1.0
+    """Share of conversations whose units wait for that; the others are given up."""
     waiting_bytes: int = 256 << 20
     """Content that waits on disk; above, dead letters and then the oldest work are given up, and counted as failed."""
     upkeep_interval_s: float = 30.0

@@ -34,11 +34,16 @@ class Pacing:
         """A first interruption is likely a plain restart; later ones wait, so that others go on meanwhile."""
         return 0 if interruptions < 2 else self.retry_ns(interruptions)
 
-    def is_too_late(self, job: Job, *, now_ns: int) -> bool:
-        """Refused too often, above all while the judge answered others, or waiting for too long."""
+    def is_too_late(self, job: Job, *, now_ns: int, for_budget: bool = False) -> bool:
+        """Refused too often, above all while the judge answered others, or waiting for too long.
+
+        One that waited for money alone was not refused yet, however long that took.
+        """
         waited_s = (now_ns - job.enqueued_ns) / 1e9
+        if for_budget:
+            return waited_s > self._limits.max_budget_wait_s
         return (
             job.own_refusals >= self._limits.max_own_refusals
             or job.refusals >= self._limits.max_refusals
-            or waited_s > self._limits.max_deferral_s
+            or (job.refusals > 0 and waited_s > self._limits.max_deferral_s)
         )

@@ -8,12 +8,12 @@ with a later one has come back: its verdict is made current again, without askin
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from evaluators.pipeline.binding import decision_for, verdict_id
 from evaluators.pipeline.jobs import supersede
-from evaluators.pipeline.selection import Skip, skip
+from evaluators.pipeline.selection import LEFT_OUT_OF_BUDGET, Skip, in_sample, skip
 from evaluators.pipeline.setup import EvaluatorSetup
 from evaluators.pipeline.tally import Tally
 from evaluators.pipeline.unit_queue import Submission
@@ -31,6 +31,9 @@ from evaluators.store.verdicts import (
 )
 from evaluators.store.waiting import Job, enqueue, find_job
 from evaluators.verdict import Decision, DecisionKind, Unit, UnitKind
+
+_WAITS_FOR_JUDGE = "The judge {judge} does not answer at present."
+_WAITS_FOR_BUDGET = "The budget for the judge {judge} is used up; the unit waits for it to renew."
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +59,10 @@ class Plan:
 class Planner:
     setups: Sequence[EvaluatorSetup]
     now_ns: int
-    paused_judges: frozenset[str]
-    """Judges that keep refusing: what comes in for them is known to wait."""
+    paused_judges: Mapping[str, DecisionKind]
+    """Judges that keep refusing, and why: what comes in for them is known to wait."""
+    budget_wait: float = 1.0
+    """Share of conversations that wait for a judge's budget."""
 
     def plan(self, connection: sqlite3.Connection, batch: Sequence[Submission]) -> Plan:
         plan = Plan()
@@ -117,6 +122,15 @@ class Planner:
         subject: str,
         plan: Plan,
     ) -> None:
+        judge = setup.evaluator.judge_name
+        paused = self.paused_judges.get(judge)
+        if paused is DecisionKind.DEFERRED_BUDGET:
+            conversation = submission.unit.conversation.key
+            if not in_sample(conversation, self.budget_wait):
+                left_out = Skip(paused, LEFT_OUT_OF_BUDGET, "left_out")
+                self._leave_out(connection, submission, setup, subject, left_out)
+                plan.tallies.append(Tally(setup.name, left_out.kind, left_out.code))
+                return
         enqueue(
             connection,
             submission.unit,
@@ -126,11 +140,11 @@ class Planner:
             enqueued_ns=submission.submitted_ns,
         )
         plan.enqueued_bytes += submission.size
-        judge = setup.evaluator.judge_name
-        if judge in self.paused_judges:
-            down = Skip(DecisionKind.JUDGE_DOWN, f"The judge {judge} does not answer at present.", "judge_down")
-            self._leave_out(connection, submission, setup, subject, down)
-            plan.tallies.append(Tally(setup.name, down.kind, down.code, is_final=False))
+        if paused is not None:
+            reason = _WAITS_FOR_BUDGET if paused is DecisionKind.DEFERRED_BUDGET else _WAITS_FOR_JUDGE
+            waits = Skip(paused, reason.format(judge=judge), paused.value)
+            self._leave_out(connection, submission, setup, subject, waits)
+            plan.tallies.append(Tally(setup.name, waits.kind, waits.code, is_final=False))
 
     def _leave_out(
         self,

@@ -15,6 +15,8 @@ from collector.model import GapKind, TurnStatus
 from evaluators.pipeline.setup import EvaluatorSetup
 from evaluators.verdict import DecisionKind, Unit, UnitKind
 
+LEFT_OUT_OF_BUDGET = "The judge's budget is used up, and judge.budget.wait leaves this conversation out."
+
 
 @dataclass(frozen=True, slots=True)
 class Skip:

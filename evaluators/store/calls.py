@@ -7,33 +7,7 @@ hold everything that the answer depends on.
 from __future__ import annotations
 
 import sqlite3
-from typing import Protocol
-
-from collector.clock import Clock
-from evaluators.store.thread import StoreThread
-
-
-class CallLedger(Protocol):
-    async def recall(self, key: str) -> bytes | None:
-        """The recorded answer, if there is one."""
-
-    async def record(self, key: str, answer: bytes) -> None:
-        """Returns when the answer is on disk."""
-
-
-class StoredCalls:
-    """The ledger in the verdict store."""
-
-    def __init__(self, store: StoreThread, *, clock: Clock) -> None:
-        self._store = store
-        self._clock = clock
-
-    async def recall(self, key: str) -> bytes | None:
-        return await self._store.run(lambda connection: recall(connection, key))
-
-    async def record(self, key: str, answer: bytes) -> None:
-        now_ns = self._clock.now_ns()
-        await self._store.run(lambda connection: record(connection, key, answer, now_ns=now_ns))
+from collections.abc import Iterable
 
 
 def recall(connection: sqlite3.Connection, key: str) -> bytes | None:
@@ -43,7 +17,17 @@ def recall(connection: sqlite3.Connection, key: str) -> bytes | None:
 
 def record(connection: sqlite3.Connection, key: str, answer: bytes, *, now_ns: int) -> None:
     connection.execute(
-        "INSERT INTO calls (key, answered_ns, answer) VALUES (?, ?, ?)"
-        " ON CONFLICT (key) DO UPDATE SET answered_ns = excluded.answered_ns, answer = excluded.answer",
-        (key, now_ns, answer),
+        "INSERT INTO calls (key, answered_ns, answer, bytes) VALUES (?, ?, ?, ?) ON CONFLICT (key) DO UPDATE"
+        " SET answered_ns = excluded.answered_ns, answer = excluded.answer, bytes = excluded.bytes",
+        (key, now_ns, answer, len(answer)),
     )
+
+
+def forget(connection: sqlite3.Connection, keys: Iterable[str]) -> None:
+    connection.executemany("DELETE FROM calls WHERE key = ?", [(key,) for key in keys])
+
+
+def used_by_calls(connection: sqlite3.Connection) -> int:
+    """Bytes of all answers; read from an index."""
+    (held,) = connection.execute("SELECT coalesce(sum(bytes), 0) FROM calls").fetchone()
+    return int(held)

@@ -8,7 +8,11 @@ from __future__ import annotations
 import sqlite3
 from dataclasses import dataclass
 
+from evaluators.budget import Periods
+from evaluators.store.calls import used_by_calls
+
 _SLICE_ROWS = 500
+_SPENDING_KEPT_NS = 62 * 86_400 * 1_000_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +20,8 @@ class Retention:
     max_age_s: float = 30 * 86400.0
     calls_max_age_s: float = 7 * 86400.0
     """Of answers to calls, and of what judges carry from turn to turn."""
+    calls_max_bytes: int = 256 << 20
+    """Of answers to calls."""
     max_bytes: int = 1 << 30
     """Of the file; work that waits has a bound of its own and counts here as well."""
 
@@ -33,12 +39,14 @@ def trim(connection: sqlite3.Connection, retention: Retention, *, now_ns: int) -
         (calls_before, _SLICE_ROWS),
     ).rowcount
     gone += connection.execute("DELETE FROM attempts WHERE running = 0 AND begun_ns < ?", (calls_before,)).rowcount
+    gone += connection.execute("DELETE FROM spending WHERE period < ?", (_spending_kept(now_ns),)).rowcount
     before = now_ns - int(retention.max_age_s * 1e9)
     over_bytes = used_bytes(connection) > retention.max_bytes
-    if over_bytes:
+    if over_bytes or used_by_calls(connection) > retention.calls_max_bytes:
         gone += connection.execute(
             "DELETE FROM calls WHERE key IN (SELECT key FROM calls ORDER BY answered_ns LIMIT ?)", (_SLICE_ROWS,)
         ).rowcount
+    if over_bytes:
         gone += connection.execute(
             "DELETE FROM states WHERE (chain, prefix) IN (SELECT chain, prefix FROM states ORDER BY kept_ns LIMIT ?)",
             (_SLICE_ROWS,),
@@ -47,6 +55,11 @@ def trim(connection: sqlite3.Connection, retention: Retention, *, now_ns: int) -
     gone += _trim_verdicts(connection, before_ns=None if over_bytes else before)
     connection.execute("PRAGMA incremental_vacuum(1000)").fetchall()
     return gone > 0
+
+
+def _spending_kept(now_ns: int) -> str:
+    """The first month whose days are kept; budgets look back to the beginning of this one."""
+    return Periods.at(now_ns - _SPENDING_KEPT_NS).month
 
 
 def used_bytes(connection: sqlite3.Connection) -> int:

@@ -3,7 +3,7 @@
 `decisions` holds every decision; at most one a unit x evaluator is current, which a partial unique index makes a fact.
 `subject` is the id that a verdict on this content by this evaluator has, so a replay is recognised before it costs
 anything. `units` holds the content of waiting work once, however many evaluators wait for it. `states` holds what
-judges carry from turn to turn.
+judges carry from turn to turn, `calls` what they answered, `spending` what each day and month cost.
 """
 
 from __future__ import annotations
@@ -102,7 +102,19 @@ CREATE TABLE states (
 CREATE INDEX states_kept ON states (kept_ns);
 """
 
-MIGRATIONS = (_VERSION_1, _VERSION_2)
+_VERSION_3 = """
+ALTER TABLE calls ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;
+DROP INDEX calls_answered;
+CREATE INDEX calls_answered ON calls (answered_ns, bytes);
+
+CREATE TABLE spending (
+  period TEXT PRIMARY KEY,
+  nanousd INTEGER NOT NULL,
+  tokens INTEGER NOT NULL
+) WITHOUT ROWID;
+"""
+
+MIGRATIONS = (_VERSION_1, _VERSION_2, _VERSION_3)
 SCHEMA_VERSION = len(MIGRATIONS)
 
 

@@ -21,20 +21,27 @@ from pathlib import Path
 from random import Random
 
 import httpx2
+import orjson
 from prometheus_client import CollectorRegistry
 from rich.console import Console
 from rich.table import Table
 
 from collector.clock import SystemClock
 from collector.model import Conversation
+from evaluators.asking import question_of
+from evaluators.budget import BudgetConfig
 from evaluators.judge.config import JudgeConfig
 from evaluators.judge.connect import connect
+from evaluators.judge.form import body_of, first_form
 from evaluators.judge.metrics import JudgeMetrics
 from evaluators.pipeline.limits import PipelineLimits
 from evaluators.pipeline.pipeline import JudgingPipeline
 from evaluators.pipeline.setup import EvaluatorSetup
+from evaluators.store.ledger import StoredLedger
 from evaluators.store.thread import StoreThread
 from evaluators.task_adherence.evaluator import TaskAdherence
+from evaluators.transcript.fence import Fence
+from evaluators.transcript.record import record_of
 from evaluators.verdict import Unit
 from tests.support.conversations import ConversationBuilder, turn_unit
 from tests.support.judge_reply import always, answer
@@ -140,7 +147,10 @@ async def pipelines(base_url: str, count: int, folder: Path) -> Cost:
     """The whole way of a unit: decided on, waiting on disk, judged, stored, handed over."""
     clock = SystemClock()
     store = StoreThread(folder / "verdicts.db", clock=clock)
-    judge = connect(settings(base_url), metrics=JudgeMetrics(CollectorRegistry()))
+    metrics = JudgeMetrics(CollectorRegistry())
+    budget = BudgetConfig(usd_per_day=1e6, tokens_per_month=1_000_000_000_000)
+    ledger = StoredLedger(store, clock=clock, budget=budget, metrics=metrics)
+    judge = connect(settings(base_url), metrics=metrics, ledger=ledger)
     pipeline = JudgingPipeline(
         [EvaluatorSetup(TaskAdherence(judge=judge))],
         store=store,
@@ -166,23 +176,14 @@ async def pipelines(base_url: str, count: int, folder: Path) -> Cost:
         store.close()
 
 
-def request_body(base_url: str) -> bytes:
-    """One request as the judge sends it, caught on the way."""
-    del base_url
-    import json
-
-    from evaluators.asking import question_of
-    from evaluators.judge.form import body_of, first_form
-    from evaluators.transcript.fence import Fence
-    from evaluators.transcript.record import record_of
-
-    config = JudgeConfig(model="scripted-judge", base_url="http://127.0.0.1:1/v1")
+def request_body() -> bytes:
+    """A request as the judge sends it."""
+    config = settings("http://127.0.0.1:1/v1")
     unit = units(1, prefix="bare")[0]
-    evaluator = TaskAdherence(judge=None)
+    asking = TaskAdherence(judge=None)._asking
     record = record_of(unit.conversation, fence=Fence(bytes(32)), max_tokens=config.max_record_tokens)
-    question = question_of(evaluator._asking, unit, record)
-    body = body_of(first_form(config), config, question, repair=None, max_tokens=config.max_output_tokens)
-    return json.dumps(body, ensure_ascii=False).encode()
+    question = question_of(asking, unit, record)
+    return orjson.dumps(body_of(first_form(config), config, question, repair=None, max_tokens=config.answer_tokens))
 
 
 def main() -> None:
@@ -195,11 +196,11 @@ def main() -> None:
         return
     count = options.verdicts
     with tempfile.TemporaryDirectory() as folder, server_process(0.0) as base_url:
-        body = request_body(base_url)
+        body = request_body()
         costs = {
             f"bare POST of {len(body) / 1000:.1f} kB": asyncio.run(bare(base_url, body, count)),
             "evaluator and judge": asyncio.run(evaluations(base_url, count)),
-            "pipeline, store, cache": asyncio.run(pipelines(base_url, count, Path(folder))),
+            "pipeline, store, cache, budget": asyncio.run(pipelines(base_url, count, Path(folder))),
         }
     floor = next(iter(costs.values())).cpu_ms
     table = Table(
@@ -210,7 +211,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, server_process(LATENCY_S) as base_url:
         slow = {
             "bare POST": asyncio.run(bare(base_url, body, CONVERSATIONS)),
-            "pipeline, store, cache": asyncio.run(pipelines(base_url, CONVERSATIONS, Path(folder))),
+            "pipeline, store, cache, budget": asyncio.run(pipelines(base_url, CONVERSATIONS, Path(folder))),
         }
     console = Console()
     console.print(table)

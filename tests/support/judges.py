@@ -12,6 +12,7 @@ from evaluators.judge.config import JudgeConfig
 from evaluators.judge.connect import connect
 from evaluators.judge.credential import TokenSource
 from evaluators.judge.judge import Judge
+from evaluators.judge.ledger import CallLedger
 from evaluators.judge.metrics import JudgeMetrics
 from tests.support.judge_reply import Script
 from tests.support.judge_server import JudgeServer
@@ -26,6 +27,7 @@ async def judge_at(
     clock: Clock | None = None,
     metrics: JudgeMetrics | None = None,
     tokens: TokenSource | None = None,
+    ledger: CallLedger | None = None,
     **config: Any,
 ) -> AsyncIterator[Judge]:
     settings = {"model": "scripted-judge", "base_url": server.base_url, "deadline_s": 20.0, "trust_env": False}
@@ -36,6 +38,7 @@ async def judge_at(
         random=Random(1),
         metrics=metrics,
         tokens=tokens,
+        ledger=ledger,
     )
     try:
         yield judge

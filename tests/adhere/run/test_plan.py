@@ -8,7 +8,8 @@ import pytest
 
 from adhere.config import Config, load_config
 from adhere.errors import ConfigError
-from adhere.run.plan import check_plan, judge_settings, telemetry_hosts
+from adhere.run.judging import judge_settings
+from adhere.run.plan import check_plan, telemetry_hosts
 
 CANARY = "canary-4d1"
 KEY = {"OPENAI_API_KEY": CANARY}
@@ -39,6 +40,11 @@ PLANS: Mapping[str, tuple[str, Mapping[str, str], str]] = {
     "no judge": ("{}", {}, "has no judge: rules and checks only"),
     "judge": ("judge: {model: small}", {}, "asks small"),
     "judge of the environment": ("{}", KEY, "asks gpt-5-mini"),
+    "budget": (
+        "judge: {model: own, prices: {own: {input: 0, output: 0}}, budget: {usd_per_day: 1}}",
+        {},
+        "asks own, for at most 1 USD a day",
+    ),
     "relay": ("relay: [{endpoint: 'http://tempo:4318', name: tempo}]", {}, "relays to tempo"),
     "relay of the environment": ("relay: [{}]", {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://a:4318"}, "relays to a-4318"),
     "relay that enriches": (
@@ -101,6 +107,17 @@ BROKEN: Mapping[str, tuple[str, Mapping[str, str], str]] = {
         "strict: OTLP/gRPC on 0.0.0.0:4317 is open to others",
     ),
     "header": ("relay: [{endpoint: 'http://a:1', headers: {'no good': x}}]", {}, "'no good'"),
+    "address of the judge": ("judge: {base_url: 'http://127.0.0.1:80 80/v1'}", {}, "holds a space"),
+    "budget without a price": (
+        "judge: {model: house-model, budget: {usd_per_month: 9}}",
+        {},
+        "the price of 'house-model' is not known: set it in judge.prices (0 for a model of your own), or give",
+    ),
+    "budget for no answer": (
+        "judge: {budget: {tokens_per_day: 5000}}",
+        {},
+        "judge.budget.tokens_per_day (5,000 tokens) is below what one answer of 'gpt-5-mini' may take (8,192 tokens)",
+    ),
     "environment": ("relay: [{endpoint: 'http://a:1'}]", {"OTEL_EXPORTER_OTLP_TIMEOUT": "soon"}, "TIMEOUT"),
 }
 

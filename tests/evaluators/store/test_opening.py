@@ -30,7 +30,7 @@ def test_a_commit_is_on_disk_when_it_returns(path):
 
 def test_what_was_written_is_there_after_opening_again(path):
     first = open_database(path, clock=ManualClock())
-    first.execute("INSERT INTO calls VALUES ('k', 1, x'00')")
+    first.execute("INSERT INTO calls VALUES ('k', 1, x'00', 1)")
     first.close()
 
     second = open_database(path, clock=ManualClock())
@@ -42,7 +42,7 @@ def test_what_was_written_is_there_after_opening_again(path):
 @pytest.mark.parametrize("damage", ["header", "page"])
 def test_a_corrupt_file_is_set_aside_and_an_empty_one_takes_its_place(path, damage):
     connection = open_database(path, clock=ManualClock())
-    connection.executemany("INSERT INTO calls VALUES (?, 1, ?)", [(f"k{n}", b"x" * 500) for n in range(200)])
+    connection.executemany("INSERT INTO calls VALUES (?, 1, ?, 500)", [(f"k{n}", b"x" * 500) for n in range(200)])
     connection.close()
     with path.open("r+b") as file:
         file.seek(0 if damage == "header" else 4096)

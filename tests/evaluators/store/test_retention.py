@@ -2,9 +2,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from evaluators.budget import Amount
 from evaluators.pipeline.limits import PipelineLimits
 from evaluators.store.calls import record
+from evaluators.store.opening import open_database
 from evaluators.store.retention import Retention, trim, used_bytes
+from evaluators.store.spending import reserve
+from tests.support.clock import ManualClock
 from tests.support.conversations import refund_conversation, turn_unit
 from tests.support.evaluators import ScriptedEvaluator
 from tests.support.judging import judging, setup
@@ -74,3 +78,35 @@ async def test_above_the_bound_in_bytes_the_oldest_go(tmp_path):
     assert before > 250_000 >= after
     assert oldest.decisions == ()
     assert len(newest.decisions) in (0, 1)
+
+
+async def test_kept_answers_have_a_bound_of_their_own_and_the_oldest_go_first(tmp_path):
+    retention = Retention(calls_max_bytes=250_000)
+    connection = open_database(tmp_path / "verdicts.sqlite", clock=ManualClock())
+    connection.execute("BEGIN")
+    for n in range(1000):
+        record(connection, f"k{n}", b"x" * 400, now_ns=n)
+    connection.execute("COMMIT")
+
+    trim(connection, retention, now_ns=1000)
+    kept = [row[0] for row in connection.execute("SELECT key FROM calls ORDER BY answered_ns")]
+    connection.close()
+
+    assert kept == [f"k{n}" for n in range(500, 1000)]
+
+
+async def test_what_was_spent_is_kept_for_as_long_as_a_budget_looks_back(tmp_path):
+    async with judging(tmp_path) as found:
+        now_ns = found.clock.now_ns()
+        for days in (100, 40, 1):
+            await found.store.run(
+                lambda connection, days=days: reserve(
+                    connection, Amount(1, 1), (), now_ns=now_ns - int(days * DAY_S * 1e9)
+                )
+            )
+        await found.store.run(lambda connection: trim(connection, Retention(), now_ns=now_ns))
+        days = await found.store.run(
+            lambda connection: connection.execute("SELECT count(*) FROM spending WHERE length(period) = 10").fetchone()
+        )
+
+    assert days == (2,)

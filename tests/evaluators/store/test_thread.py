@@ -6,7 +6,6 @@ import sqlite3
 import pytest
 
 from evaluators.errors import StoreUnavailableError
-from evaluators.store.calls import StoredCalls
 from evaluators.store.thread import StoreThread
 from tests.support.clock import ManualClock
 
@@ -19,7 +18,7 @@ def store(tmp_path):
 
 
 def put(key):
-    return lambda connection: connection.execute("INSERT INTO calls VALUES (?, 1, x'00')", (key,))
+    return lambda connection: connection.execute("INSERT INTO calls VALUES (?, 1, x'00', 1)", (key,))
 
 
 def count(connection):
@@ -74,16 +73,3 @@ async def test_after_close_nothing_is_taken(store):
 
     with pytest.raises(StoreUnavailableError, match="closed"):
         await store.run(count)
-
-
-async def test_an_answer_of_a_judge_is_recalled_by_its_key(tmp_path):
-    path = tmp_path / "verdicts.sqlite"
-    first = StoreThread(path, clock=ManualClock())
-    await StoredCalls(first, clock=ManualClock()).record("request", b"answer")
-    first.close()
-
-    second = StoreThread(path, clock=ManualClock())
-    calls = StoredCalls(second, clock=ManualClock())
-
-    assert (await calls.recall("request"), await calls.recall("other")) == (b"answer", None)
-    second.close()
