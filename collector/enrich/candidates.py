@@ -15,9 +15,9 @@ from typing import Any
 from collector.errors import MalformedRequestError
 from collector.live.candidates import CandidateFilter
 from collector.live.reconstruction import Reconstruction
+from collector.loop_guard import is_judge_call, is_own
 from collector.operation import Operation, OperationKind
 from collector.telemetry.envelope import ITEM_CLASSES, ITEM_NAMES, split
-from collector.telemetry.own import is_own
 from collector.telemetry.records import Signal, Span
 from collector.telemetry.repair import parse
 from collector.telemetry.span_decoder import SpanDecoder
@@ -77,7 +77,7 @@ class CandidateReader:
             return None
         if operation is None or operation.kind is OperationKind.OTHER or not (span.trace_id and span.span_id):
             return None
-        may_be_target = operation.kind in _TARGETS and not operation.is_internal
+        may_be_target = operation.kind in _TARGETS and not operation.is_internal and not is_judge_call(operation)
         return SeenSpan(
             index=index,
             trace=span.trace_id,

@@ -143,7 +143,7 @@ class BatchWriter:
             if digest not in fresh and not self._is_stored(digest, row, stored):
                 fresh[digest] = _Fragment(operation, digest, data, references)
         if len(fresh) < len(arrival.operations):
-            self._metrics.items.labels("duplicate").inc(len(arrival.operations) - len(fresh))
+            self._metrics.staged.add(self._metrics.items, "duplicate", count=len(arrival.operations) - len(fresh))
         if not fresh:
             return None
         size = self._contents.new_bytes - before + sum(len(fragment.data) for fragment in fresh.values())
@@ -268,7 +268,7 @@ class BatchWriter:
             rows.append(row)
             self._rows.put(row.name, row, size=_ROW_BYTES + len(row.keys))
         self._contents.flush()
-        self._metrics.items.labels("stored").inc(len(fragments))
+        self._metrics.staged.add(self._metrics.items, "stored", count=len(fragments))
         self._store.save_traces(rows)
         self._store.add_fragments(fragments)
         self._links.record(recorded)
@@ -284,7 +284,7 @@ class BatchWriter:
         self._contents.flush()
         release(self._store.database, [fragment.data for fragment in fragments])
         self._contents.forget()
-        self._metrics.items.labels("too_large").inc(len(fragments))
+        self._metrics.staged.add(self._metrics.items, "too_large", count=len(fragments))
 
     def _observe(self, row: TraceRow, item: _Staged) -> None:
         """Note who it is, whether it ended, and how long it made us wait."""
@@ -299,7 +299,7 @@ class BatchWriter:
         if row.last_ns >= 0:
             pace = self._paces.changed(row.profile)
             if row.ended_ns is not None:
-                self._metrics.late.inc(len(item.fragments))
+                self._metrics.staged.add(self._metrics.late, count=len(item.fragments))
                 pace.settle.add((arrival.first_ns - row.ended_ns) / 1e9)
             else:
                 pace.gaps.add((arrival.first_ns - row.last_ns) / 1e9)

@@ -17,10 +17,10 @@ from collector.live.candidates import CandidateFilter
 from collector.live.metrics import LiveMetrics
 from collector.live.pending import Pending, RawSpan
 from collector.live.reconstruction import Reconstruction
+from collector.loop_guard import is_judge_call, is_own
 from collector.operation import Operation, OperationKind
 from collector.telemetry.decode import iter_logs, iter_spans
 from collector.telemetry.envelope import ITEM_CLASSES, ITEM_NAMES, envelope_class, split
-from collector.telemetry.own import is_own
 from collector.telemetry.records import LogRecord, Signal, Span
 from collector.telemetry.repair import parse
 from collector.telemetry.span_decoder import SpanDecoder
@@ -85,7 +85,7 @@ class RecordReader:
                 for span in iter_spans(body.SerializeToString(), decoder=self._decoder):
                     self._span(span, intake)
             except MalformedRequestError:
-                self._metrics.items.labels("unreadable").inc()
+                self._metrics.staged.add(self._metrics.items, "unreadable")
         for operations in intake.fragments.values():
             found += operations
         for pending in intake.waiting.values():
@@ -109,7 +109,7 @@ class RecordReader:
         for group in split(Signal.LOGS, body).groups:
             for scope_group in group.scopes:
                 flags += self._candidates.flags(list(scope_group.items))
-        self._metrics.items.labels("unrelated").inc(flags.count(False))
+        self._metrics.staged.add(self._metrics.items, "unrelated", count=flags.count(False))
         if any(flags):
             wanted = iter(flags)
             for record in iter_logs(body, wanted=lambda _: next(wanted)):
@@ -120,11 +120,11 @@ class RecordReader:
         if trace:
             intake.waiting.setdefault(trace, []).append(span)
         else:
-            self._metrics.items.labels("unrelated").inc()
+            self._metrics.staged.add(self._metrics.items, "unrelated")
 
     def _span(self, span: Span, intake: Intake) -> None:
         if is_own(span):
-            self._metrics.items.labels("loop").inc()
+            self._metrics.staged.add(self._metrics.items, "loop")
             return
         if _END_MARK in span.attributes:
             _note_end(span, intake)
@@ -133,11 +133,14 @@ class RecordReader:
         except Exception as err:  # noqa: BLE001 - a supervision point: one span must not hold up the others
             self._failed("span", err, intake)
             return
+        if operation is not None and is_judge_call(operation):
+            self._metrics.staged.add(self._metrics.items, "loop")
+            return
         self._sort(operation, intake)
 
     def _log(self, record: LogRecord, intake: Intake) -> None:
         if is_own(record):
-            self._metrics.items.labels("loop").inc()
+            self._metrics.staged.add(self._metrics.items, "loop")
             return
         if record.event_name == _END_EVENT or _END_MARK in record.attributes:
             _note_end(record, intake)
@@ -150,7 +153,7 @@ class RecordReader:
 
     def _sort(self, operation: Operation | None, intake: Intake) -> None:
         if operation is None or not operation.trace_id:
-            self._metrics.items.labels("unrelated").inc()
+            self._metrics.staged.add(self._metrics.items, "unrelated")
         elif operation.kind is OperationKind.OTHER:
             intake.waiting.setdefault(operation.trace_id, []).append(operation)
         else:
@@ -161,7 +164,7 @@ class RecordReader:
         log.warning("item not readable", item=where, error=type(err).__name__)
         intake.malformed = f"Reading a {where} failed ({type(err).__name__})."
         self._metrics.failures.labels(where).inc()
-        self._metrics.items.labels("unreadable").inc()
+        self._metrics.staged.add(self._metrics.items, "unreadable")
 
 
 def _trace_of(raw: bytes) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
+from collector.live.staged_counts import StagedCounts
+
 ITEM_OUTCOMES = (
     "stored",
     "duplicate",
@@ -16,6 +18,7 @@ ITEM_OUTCOMES = (
 
 class LiveMetrics:
     def __init__(self, registry: CollectorRegistry) -> None:
+        self.staged = StagedCounts()
         self.records = Counter(
             "adhere_live_records_total",
             "Journal records by what became of them: read, malformed (set aside), skipped (already in the state).",

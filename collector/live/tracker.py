@@ -7,7 +7,8 @@ crash change nothing. Calls must not overlap; they may come from different threa
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import structlog
@@ -72,13 +73,15 @@ class ConversationTracker:
     def ingest(self, records: Sequence[JournalRecord]) -> None:
         """Bring records into the state, with how far the journal was read, in one transaction."""
         fresh = [record for record in records if not self._is_known(record)]
-        self._metrics.records.labels("skipped").inc(len(records) - len(fresh))
+        if len(fresh) < len(records):
+            self._metrics.staged.add(self._metrics.records, "skipped", count=len(records) - len(fresh))
         if not fresh:
+            self._metrics.staged.commit()
             return
         started = time.perf_counter()
         arrivals: dict[str, Arrival] = {}
         waiting: list[tuple[JournalRecord, int, dict[str, list[Pending]]]] = []
-        with self._state.transaction():
+        with self._counted(), self._state.transaction():
             for record in fresh:
                 arrived_ns = self._time.record(record.received_ns)
                 intake = self._records.read(record)
@@ -212,7 +215,7 @@ class ConversationTracker:
         return False
 
     def _note(self, record: JournalRecord, intake: Intake, arrived_ns: int) -> None:
-        self._metrics.records.labels("read" if intake.malformed is None else "malformed").inc()
+        self._metrics.staged.add(self._metrics.records, "read" if intake.malformed is None else "malformed")
         if intake.malformed is not None:
             self._state.poison.add(record, reason=intake.malformed)
         for conversation in intake.ended:
@@ -240,6 +243,15 @@ class ConversationTracker:
             if items:
                 rest.append((record, arrived_ns, items))
         return rest
+
+    @contextmanager
+    def _counted(self) -> Iterator[None]:
+        try:
+            yield
+        except BaseException:
+            self._metrics.staged.discard()
+            raise
+        self._metrics.staged.commit()
 
     def _save_progress(self, position: Position | None) -> StoredTime:
         """In the caller's transaction."""

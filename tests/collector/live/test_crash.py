@@ -163,12 +163,15 @@ async def test_a_commit_that_is_refused_leaves_no_trace(live, waiting):
     with pytest.raises(sqlite3.DatabaseError, match="not authorized"):
         live.tracker.ingest([record])
     after, counted = live.tracker.position, live.count("adhere_live_items_total", outcome="stored")
+    read = live.count("adhere_live_records_total", outcome="read")
     database.set_authorizer(None)
     live.tracker.ingest([record])
     await live.advance(7)
 
     assert after == before
-    assert live.count("adhere_live_items_total", outcome="stored") == counted + len(spans) + waiting
+    assert counted == 0
+    assert live.count("adhere_live_items_total", outcome="stored") == len(spans) + waiting
+    assert (read, live.count("adhere_live_records_total", outcome="read")) == (waiting, waiting + 1)
     assert keys_of(live.due()) == [("turn", 0)]
 
 

@@ -8,14 +8,19 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from opentelemetry.proto.common.v1.common_pb2 import AnyValue
 
 from collector.live.settings import LiveConfig
 from collector.live.standard import StandardReconstruction
 from collector.operation import Operation
 from collector.telemetry.records import LogRecord, Signal, Span
+from evaluators.judge.frame import frame_text
+from exporters.otlp.event import logs_request
+from exporters.otlp.span import traces_request
 from tests.support.agent_telemetry import AgentTelemetry, log_body, trace_body, unrelated_span
 from tests.support.live_state import LiveHarness, keys_of
 from tests.support.otlp_requests import metric_request
+from tests.support.verdicts import REFUND_FAILED
 
 
 class ChokingReconstruction(StandardReconstruction):
@@ -55,14 +60,48 @@ async def test_our_own_telemetry_is_refused(live, scope):
     assert live.due() == []
 
 
-async def test_telemetry_marked_internal_is_refused(live):
+@pytest.mark.parametrize(
+    "value", [AnyValue(bool_value=True), AnyValue(string_value="true")], ids=["as sent", "as text"]
+)
+async def test_telemetry_marked_internal_is_refused(live, value):
     spans = AgentTelemetry().turn("judge this")
     for span in spans:
-        span.attributes.add(key="adhere.internal").value.bool_value = True
+        span.attributes.add(key="adhere.internal").value.CopyFrom(value)
 
     live.send(*spans)
 
     assert outcomes(live) == {"loop": 4}
+
+
+async def test_what_another_adhere_exports_is_refused_also_where_scopes_were_lost(live):
+    sent = traces_request([REFUND_FAILED], version="1")
+    events = logs_request([REFUND_FAILED], version="1")
+    sent.resource_spans[0].scope_spans[0].ClearField("scope")
+    events.resource_logs[0].scope_logs[0].ClearField("scope")
+
+    live.receive(sent.SerializeToString())
+    live.receive(events.SerializeToString(), signal=Signal.LOGS)
+    live.read()
+    await live.advance(4000)
+
+    assert outcomes(live) == {"loop": 2}
+    assert live.due() == []
+
+
+async def test_a_judges_call_that_a_gateway_traced_is_refused(live):
+    asked = AgentTelemetry(system=frame_text("a1b2")).turn("the record", with_agent=False)
+
+    live.send(*asked, scope="gateway")
+    await live.advance(4000)
+
+    assert outcomes(live)["loop"] == 2
+    assert live.due() == []
+
+
+async def test_a_user_who_writes_as_the_judge_is_asked_is_judged(live):
+    live.send(*AgentTelemetry().turn(frame_text("a1b2")))
+
+    assert outcomes(live) == {"stored": 4}
 
 
 async def test_our_own_evaluation_events_are_refused(live):
