@@ -9,11 +9,13 @@ import calendar
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import Literal
 
 from evaluators.errors import EvaluatorConfigError
 
 NANO = 1_000_000_000
+_DAY_NS = 86_400 * NANO
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,11 +92,16 @@ class Periods:
 
     @classmethod
     def at(cls, now_ns: int) -> Periods:
-        date = datetime.fromtimestamp(now_ns / NANO, UTC)
-        return cls(f"{date:%Y-%m-%d}", f"{date:%Y-%m}")
+        return _periods(now_ns // _DAY_NS)
 
     def of(self, limit: Limit) -> str:
         return self.day if limit.period == "day" else self.month
+
+
+@lru_cache(maxsize=8)
+def _periods(day_number: int) -> Periods:
+    date = datetime.fromtimestamp(day_number * _DAY_NS / NANO, UTC)
+    return Periods(f"{date:%Y-%m-%d}", f"{date:%Y-%m}")
 
 
 def renews_in_s(limit: Limit, *, now_ns: int) -> float:

@@ -1,7 +1,7 @@
 """One attempt at an OpenAI-compatible endpoint over HTTP.
 
-One pooled client for all calls, bare: it neither retries nor follows redirects, and costs a third of what a provider's
-own client does. Every failure becomes a `JudgeError` with a type. Requests carry the user agent `adhere` and the header
+The client is bare: it neither retries nor follows redirects, and costs a third of what a provider's own does. Every
+failure becomes a `JudgeError` with a type. Requests carry the user agent `adhere` and the header
 `adhere-judge`, so that Adhere's own calls can be told from those of the agents it watches.
 """
 
@@ -19,6 +19,7 @@ from collector.clock import Clock
 from evaluators.judge.address import completions_url
 from evaluators.judge.completion import Completion, read_completion
 from evaluators.judge.config import JudgeConfig
+from evaluators.judge.connections import Connections
 from evaluators.judge.credential import Credential
 from evaluators.judge.error_reply import ErrorReply
 from evaluators.judge.errors import JudgeError, JudgeErrorType
@@ -44,27 +45,8 @@ class OpenAIEndpoint:
         self._form = first_form(config)
         self._url = httpx2.URL(completions_url(config))
         self._where = f"The judge {config.model!r} at {config.base_url}"
-        self._client = httpx2.AsyncClient(
-            limits=httpx2.Limits(
-                max_connections=config.max_concurrency,
-                max_keepalive_connections=config.max_concurrency,
-                keepalive_expiry=30,
-            ),
-            # The deadline ends a slow answer; the client's own timeout is a net below it.
-            timeout=httpx2.Timeout(config.deadline_s + 5, connect=config.connect_timeout_s),
-            follow_redirects=False,
-            trust_env=config.trust_env,
-            verify=_tls(config),
-            event_hooks={"response": [bounded_responses(config.max_response_bytes)]},
-            headers={
-                "user-agent": USER_AGENT,
-                JUDGE_HEADER: "1",
-                "content-type": "application/json",
-                "accept": "application/json",
-                **NO_COMPRESSION,
-                **config.headers,
-            },
-        )
+        self._tls = _tls(config)
+        self._connections = Connections(config.max_concurrency, client=self._client)
 
     async def complete(self, question: Question, *, repair: Repair | None, max_tokens: int) -> Completion:
         """Raises `JudgeError`. Forms that the endpoint refuses are tried within the one attempt, and learned."""
@@ -82,12 +64,32 @@ class OpenAIEndpoint:
         raise JudgeError(JudgeErrorType.REJECTED, f"{self._where} takes no form of request.")
 
     async def close(self) -> None:
-        await self._client.aclose()
+        await self._connections.close()
+
+    def _client(self, limits: httpx2.Limits) -> httpx2.AsyncClient:
+        config = self._config
+        return httpx2.AsyncClient(
+            limits=limits,
+            # The deadline ends a slow answer; the client's own timeout is a net below it.
+            timeout=httpx2.Timeout(config.deadline_s + 5, connect=config.connect_timeout_s),
+            follow_redirects=False,
+            trust_env=config.trust_env,
+            verify=self._tls,
+            event_hooks={"response": [bounded_responses(config.max_response_bytes)]},
+            headers={
+                "user-agent": USER_AGENT,
+                JUDGE_HEADER: "1",
+                "content-type": "application/json",
+                "accept": "application/json",
+                **NO_COMPRESSION,
+                **config.headers,
+            },
+        )
 
     async def _post(self, body: Any) -> httpx2.Response:
         headers = await self._credential.headers()
         try:
-            return await self._client.post(self._url, content=_encoded(body), headers=headers)
+            return await self._connections.post(self._url, content=_encoded(body), headers=dict(headers))
         except httpx2.TimeoutException as err:
             raise JudgeError(
                 JudgeErrorType.TIMEOUT,

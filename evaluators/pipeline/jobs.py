@@ -29,6 +29,8 @@ class Taken:
     digest: str
     body: bytes
     attempts: Attempts
+    is_answered: bool
+    """A verdict on its subject was there already when it was taken."""
 
 
 def take(
@@ -37,7 +39,12 @@ def take(
     jobs = waiting.take_due(connection, evaluators, now_ns=now_ns, limit=limit, busy=busy)
     attempts_table.begin(connection, [job.subject for job in jobs], now_ns=now_ns)
     return [
-        Taken(job, *waiting.unit_body(connection, job), attempts_table.attempts(connection, job.subject))
+        Taken(
+            job,
+            *waiting.unit_body(connection, job),
+            attempts_table.attempts(connection, job.subject),
+            is_answered(connection, job.subject),
+        )
         for job in jobs
     ]
 

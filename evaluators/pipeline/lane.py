@@ -152,7 +152,10 @@ class JudgeLane:
         subject = verdict_id(unit.key, taken.digest, setup.evaluator)
         # The subject is another one where the evaluator was configured anew while the job waited. It may be answered
         # where the content changed and came back while it was being judged.
-        if await self._shared.store.run(partial(jobs.is_answered, subject=subject)):
+        is_answered = taken.is_answered
+        if subject != taken.job.subject:
+            is_answered = await self._shared.store.run(partial(jobs.is_answered, subject=subject))
+        if is_answered:
             await self._apply(partial(jobs.drop, job=taken.job))
             return None
         interruptions = taken.attempts.interruptions

@@ -47,7 +47,7 @@ class StoredLedger:
         self._keep_answers = keep_answers
         self._under_way: set[int] = set()
         self._one_ended = asyncio.Event()
-        self._used: Mapping[Limit, int] = {}
+        self._used: dict[Limit, int] = {}
         self._known_in: Periods | None = None
         """Day and month of what `_used` says."""
         self._reported_in: str | None = None
@@ -96,15 +96,15 @@ class StoredLedger:
             return
         now_ns = self._clock.now_ns()
 
-        def operation(connection: sqlite3.Connection) -> Mapping[Limit, int]:
+        def operation(connection: sqlite3.Connection) -> None:
             if kept is not None:
                 calls.record(connection, entry.key, kept, now_ns=now_ns)
             if self._limits:
                 spending.settle(connection, bound=entry.bound, spent=spent, reserved_ns=entry.opened_ns)
-            return spending.used(connection, self._limits, now_ns=now_ns) if self._limits else {}
 
         try:
-            self._learn(await self._store.run(operation), now_ns=now_ns)
+            await self._store.run(operation)
+            self._put_right(entry, spent)
         except StoreUnavailableError as err:  # The booking stays, and the answer is used all the same.
             log.warning("judge call cannot be closed", error=str(err))
 
@@ -121,17 +121,14 @@ class StoredLedger:
             return Entry(key, bound, 0)
         now_ns = self._clock.now_ns()
 
-        def operation(connection: sqlite3.Connection) -> tuple[Opened | UsedUp, Mapping[Limit, int]]:
+        def operation(connection: sqlite3.Connection) -> Recalled | UsedUp | Mapping[Limit, int]:
             answer = calls.recall(connection, key) if self._keep_answers else None
             if answer is not None:
-                return Recalled(answer), {}
-            if not self._limits:
-                return Entry(key, bound, now_ns), {}
-            refused = spending.reserve(connection, bound, self._limits, now_ns=now_ns)
-            return refused or Entry(key, bound, now_ns), spending.used(connection, self._limits, now_ns=now_ns)
+                return Recalled(answer)
+            return spending.reserve(connection, bound, self._limits, now_ns=now_ns) if self._limits else {}
 
         try:
-            opened, used = await self._store.run(operation)
+            found = await self._store.run(operation)
         except StoreUnavailableError as err:
             if not self._limits:  # An answer that cannot be looked up costs a call, and no more.
                 log.warning("kept answers cannot be read", error=str(err))
@@ -139,8 +136,10 @@ class StoredLedger:
             raise JudgeError(
                 JudgeErrorType.JUDGE_DOWN, "The budget of the judge cannot be read, so nothing is sent."
             ) from err
-        self._learn(used, now_ns=now_ns)
-        return opened
+        if isinstance(found, Recalled | UsedUp):
+            return found
+        self._learn(found, now_ns=now_ns)
+        return Entry(key, bound, now_ns)
 
     async def _wait(self, one_ended: asyncio.Event, seconds: float) -> None:
         ended = asyncio.ensure_future(one_ended.wait())
@@ -188,7 +187,13 @@ class StoredLedger:
 
     def _learn(self, used: Mapping[Limit, int], *, now_ns: int) -> None:
         if used:
-            self._used, self._known_in = used, Periods.at(now_ns)
+            self._used, self._known_in = dict(used), Periods.at(now_ns)
+
+    def _put_right(self, entry: Entry, spent: Amount) -> None:
+        booked = Periods.at(entry.opened_ns)
+        for limit in self._used:
+            if self._known_in is not None and self._known_in.of(limit) == booked.of(limit):
+                self._used[limit] += limit.of(spent - entry.bound)
 
     def _watch(self, metrics: JudgeMetrics) -> None:
         for limit in self._limits:

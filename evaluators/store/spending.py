@@ -36,14 +36,16 @@ def used(connection: sqlite3.Connection, limits: Sequence[Limit], *, now_ns: int
     return {limit: limit.of(spent.get(periods.of(limit), Amount())) for limit in limits}
 
 
-def reserve(connection: sqlite3.Connection, bound: Amount, limits: Sequence[Limit], *, now_ns: int) -> UsedUp | None:
-    """Book `bound`, or nothing where it does not fit."""
-    for limit, spent in used(connection, limits, now_ns=now_ns).items():
+def reserve(
+    connection: sqlite3.Connection, bound: Amount, limits: Sequence[Limit], *, now_ns: int
+) -> UsedUp | dict[Limit, int]:
+    """Book `bound`, or nothing where it does not fit; gives what is used with it."""
+    found = used(connection, limits, now_ns=now_ns)
+    for limit, spent in found.items():
         if spent + limit.of(bound) > limit.amount:
             return UsedUp(limit, spent, limit.of(bound))
-    periods = Periods.at(now_ns)
-    _add(connection, bound, periods)
-    return None
+    _add(connection, bound, Periods.at(now_ns))
+    return {limit: spent + limit.of(bound) for limit, spent in found.items()}
 
 
 def settle(connection: sqlite3.Connection, *, bound: Amount, spent: Amount, reserved_ns: int) -> None:

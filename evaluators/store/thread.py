@@ -127,8 +127,17 @@ class StoreThread:
 
 
 def _settle(batch: list[_Request]) -> None:
+    """Each loop is woken once, however many of its operations were in the batch."""
+    by_loop: dict[asyncio.AbstractEventLoop, list[_Request]] = {}
     for request in batch:
+        by_loop.setdefault(request.loop, []).append(request)
+    for loop, requests in by_loop.items():
         try:
-            request.loop.call_soon_threadsafe(request.settle)
+            loop.call_soon_threadsafe(_settle_each, requests)
         except RuntimeError:  # The caller's loop is closed: nobody waits for this answer any more.
             continue
+
+
+def _settle_each(requests: list[_Request]) -> None:
+    for request in requests:
+        request.settle()

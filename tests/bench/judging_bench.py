@@ -22,6 +22,7 @@ from random import Random
 
 import httpx2
 import orjson
+import uvloop
 from prometheus_client import CollectorRegistry
 from rich.console import Console
 from rich.table import Table
@@ -198,9 +199,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, server_process(0.0) as base_url:
         body = request_body()
         costs = {
-            f"bare POST of {len(body) / 1000:.1f} kB": asyncio.run(bare(base_url, body, count)),
-            "evaluator and judge": asyncio.run(evaluations(base_url, count)),
-            "pipeline, store, cache, budget": asyncio.run(pipelines(base_url, count, Path(folder))),
+            f"bare POST of {len(body) / 1000:.1f} kB": uvloop.run(bare(base_url, body, count)),
+            "evaluator and judge": uvloop.run(evaluations(base_url, count)),
+            "pipeline, store, cache, budget": uvloop.run(pipelines(base_url, count, Path(folder))),
         }
     floor = next(iter(costs.values())).cpu_ms
     table = Table(
@@ -210,8 +211,8 @@ def main() -> None:
         table.add_row(name, f"{cost.cpu_ms:.2f}", f"+{cost.cpu_ms - floor:.2f}", f"{cost.wall_ms:.2f}")
     with tempfile.TemporaryDirectory() as folder, server_process(LATENCY_S) as base_url:
         slow = {
-            "bare POST": asyncio.run(bare(base_url, body, CONVERSATIONS)),
-            "pipeline, store, cache, budget": asyncio.run(pipelines(base_url, CONVERSATIONS, Path(folder))),
+            "bare POST": uvloop.run(bare(base_url, body, CONVERSATIONS)),
+            "pipeline, store, cache, budget": uvloop.run(pipelines(base_url, CONVERSATIONS, Path(folder))),
         }
     console = Console()
     console.print(table)

@@ -36,6 +36,7 @@ async def test_it_is_final_once_the_last_evaluator_has_decided(tmp_path):
         before = await told(found, "quick", "slow")
         await found.pipeline.submit(UNIT)
         await until(lambda: len(slow.asked) == 1)
+        await until(lambda: found.metric("adhere_judging_verdicts_total", evaluator="quick") == 1)
         between = await told(found, "quick", "slow")
         slow.release()
         await found.pipeline.drain()
