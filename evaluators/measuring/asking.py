@@ -13,8 +13,8 @@ from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 from collector.clock import Clock
 from evaluators.errors import EvaluatorConfigError
 from evaluators.evaluator import Evaluator, Judgement
-from evaluators.judge.config import JudgeConfig
 from evaluators.judge.caller import Endpoint
+from evaluators.judge.config import JudgeConfig
 from evaluators.judge.judge import Judge
 from evaluators.measuring.answers import AnswerFile, Answers, read_answers, read_kept
 from evaluators.measuring.endpoints import BatchEndpoint, KeepingEndpoint
