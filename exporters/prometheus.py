@@ -19,7 +19,7 @@ from collector.clock import Clock
 from evaluators.verdict import Verdict
 from exporters.totals import Exemplar, Histogram, VerdictTotals
 
-LABELS = ("service", "agent", "version", "evaluator")
+LABELS = ("service", "agent", "version", "evaluator", "model")
 
 
 class PrometheusExporter:
@@ -48,7 +48,7 @@ class _TotalsCollector(Collector):
 
     def collect(self) -> Iterator[Metric]:
         scores = HistogramMetricFamily("adhere_score", "Scores of verdicts, 0 to 1.", labels=LABELS)
-        verdicts = CounterMetricFamily("adhere_verdicts", "Verdicts given.", labels=(*LABELS, "outcome"))
+        verdicts = CounterMetricFamily("adhere_verdicts", "Verdicts given.", labels=(*LABELS, "outcome", "label"))
         durations = HistogramMetricFamily(
             "adhere_judge_duration_seconds", "Time that judging a unit took.", labels=LABELS
         )
@@ -59,12 +59,12 @@ class _TotalsCollector(Collector):
         )
         cost = CounterMetricFamily("adhere_judge_cost_usd", "What judging cost, where prices are known.", labels=LABELS)
         for key, series in self._totals.snapshot().items():
-            labels = [key.service, key.agent, key.version, key.evaluator]
+            labels = [key.service, key.agent, key.version, key.evaluator, key.model]
             if series.score.count:
                 scores.add_metric(labels, _buckets(series.score), series.score.sum)
-            for outcome, count in sorted(series.outcomes.items()):
-                exemplar = series.outcome_exemplars.get(outcome)
-                verdicts.add_metric([*labels, outcome.value], count, exemplar=_sample_exemplar(exemplar))
+            for result, count in sorted(series.results.items()):
+                exemplar = _sample_exemplar(series.result_exemplars.get(result))
+                verdicts.add_metric([*labels, result.outcome.value, result.label], count, exemplar=exemplar)
             if series.duration.count:
                 durations.add_metric(labels, _buckets(series.duration), series.duration.sum)
                 for direction, count in (

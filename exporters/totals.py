@@ -1,8 +1,9 @@
-"""What the metrics count: totals over all verdicts, by service, agent, version and evaluator.
+"""What the metrics count: totals over all verdicts, by service, agent, version, evaluator and judge.
 
 One set of totals feeds each form of metrics (Prometheus, OTLP), so that they agree. The number of series is bounded: at
-the bound a series that nothing was added to for a day makes room, else the new one is counted under `other`. A verdict
-that replaces an earlier one is counted as well: totals are of verdicts given, not of units.
+the bound a series that nothing was added to for a day makes room, else the new one is counted under `other`; so is a
+label over the bound of one series. A verdict that replaces an earlier one is counted as well: totals are of verdicts
+given, not of units.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ SCORE_BOUNDS: Final = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 DURATION_BOUNDS_S: Final = (0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0)
 _MAX_LABEL_CHARS = 100
 _MAX_EVALUATORS = 100
+_MAX_LABELS = 20
+"""Of one series. An evaluator has a closed set of labels; a plug-in may have none."""
 _IDLE_S = 86_400.0
 
 
@@ -31,6 +34,15 @@ class SeriesKey:
     agent: str
     version: str
     evaluator: str
+    model: str
+    """Who judged: a model, or `builtin`."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Result:
+    outcome: Outcome
+    label: str
+    """The score's; empty where there is no score."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +88,8 @@ class Series:
     touched_s: float
     score: Histogram = field(default_factory=lambda: Histogram(SCORE_BOUNDS))
     duration: Histogram = field(default_factory=lambda: Histogram(DURATION_BOUNDS_S))
-    outcomes: dict[Outcome, int] = field(default_factory=dict)
-    outcome_exemplars: dict[Outcome, Exemplar] = field(default_factory=dict)
+    results: dict[Result, int] = field(default_factory=dict)
+    result_exemplars: dict[Result, Exemplar] = field(default_factory=dict)
     input_tokens: int = 0
     """Cached ones included."""
     cached_input_tokens: int = 0
@@ -90,8 +102,8 @@ class Series:
             self.touched_s,
             self.score.copy(),
             self.duration.copy(),
-            dict(self.outcomes),
-            dict(self.outcome_exemplars),
+            dict(self.results),
+            dict(self.result_exemplars),
             self.input_tokens,
             self.cached_input_tokens,
             self.output_tokens,
@@ -122,9 +134,10 @@ class VerdictTotals:
     def _add(self, verdict: Verdict) -> None:
         series = self._of(verdict)
         series.touched_s = self._clock.monotonic_s()
-        series.outcomes[verdict.outcome] = series.outcomes.get(verdict.outcome, 0) + 1
+        result = _result(verdict, series)
+        series.results[result] = series.results.get(result, 0) + 1
         if (exemplar := _exemplar(verdict, 1.0)) is not None:
-            series.outcome_exemplars[verdict.outcome] = exemplar
+            series.result_exemplars[result] = exemplar
         if verdict.score is not None and verdict.outcome in (Outcome.PASS, Outcome.FAIL):
             series.score.add(verdict.score, _exemplar(verdict, verdict.score))
         judge = verdict.judge
@@ -141,10 +154,11 @@ class VerdictTotals:
             agent=_label(verdict.agent_name),
             version=_label(verdict.agent_version),
             evaluator=self._evaluator(verdict.evaluator),
+            model=_label(verdict.judge.name),
         )
         known = self._series.get(key)
         if known is None and len(self._series) >= self._max_series and not self._make_room():
-            key = SeriesKey(OTHER, OTHER, OTHER, key.evaluator)
+            key = SeriesKey(OTHER, OTHER, OTHER, key.evaluator, OTHER)
             known = self._series.get(key)
         if known is None:
             known = Series(start_ns=self._clock.now_ns(), touched_s=self._clock.monotonic_s())
@@ -166,6 +180,13 @@ class VerdictTotals:
             return False
         del self._series[stalest]
         return True
+
+
+def _result(verdict: Verdict, series: Series) -> Result:
+    if verdict.outcome not in (Outcome.PASS, Outcome.FAIL):
+        return Result(verdict.outcome, "")
+    found = Result(verdict.outcome, _label(verdict.label or verdict.outcome.value))
+    return found if found in series.results or len(series.results) < _MAX_LABELS else Result(verdict.outcome, OTHER)
 
 
 def _label(text: str | None) -> str:

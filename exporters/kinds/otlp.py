@@ -66,7 +66,7 @@ class OtlpOptions(ExporterOptions):
     metrics_temporality: Literal["cumulative", "delta"] = "cumulative"
     """Whether a push holds the totals since the start, or what came since the push before."""
     max_series: Annotated[int, Field(ge=1, le=100_000)] = 500
-    """Bound of service x agent x version x evaluator; what is over it is counted under `other`."""
+    """Bound of service x agent x version x evaluator x model; what is over it is counted under `other`."""
 
     @model_validator(mode="after")
     def _sends_something(self) -> Self:

@@ -14,7 +14,7 @@ from exporters.registry import ExporterContext, ExporterKind, ExporterOptions
 
 class PrometheusOptions(ExporterOptions):
     max_series: Annotated[int, Field(ge=1, le=100_000)] = 500
-    """Bound of service x agent x version x evaluator; what is over it is counted under `other`."""
+    """Bound of service x agent x version x evaluator x model; what is over it is counted under `other`."""
 
 
 def _build(name: str, options: PrometheusOptions, context: ExporterContext) -> Sequence[Exporter]:

@@ -12,10 +12,9 @@ from dataclasses import dataclass
 from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
 from opentelemetry.proto.metrics.v1 import metrics_pb2 as pb
 
-from evaluators.verdict import Outcome
 from exporters.otlp.attributes import AttributeValue
 from exporters.otlp.envelope import binary_id, by_service, key_values, resource, scope
-from exporters.totals import UNKNOWN, Exemplar, Histogram, Series, SeriesKey
+from exporters.totals import UNKNOWN, Exemplar, Histogram, Result, Series, SeriesKey
 
 CUMULATIVE = pb.AggregationTemporality.AGGREGATION_TEMPORALITY_CUMULATIVE
 DELTA = pb.AggregationTemporality.AGGREGATION_TEMPORALITY_DELTA
@@ -56,7 +55,7 @@ def difference(now: Mapping[SeriesKey, Series], before: Mapping[SeriesKey, Serie
         known = before.get(key)
         if known is None or known.start_ns != series.start_ns:
             found[key] = series.copy()
-        elif known.outcomes != series.outcomes:
+        elif known.results != series.results:
             found[key] = _less(series, known)
     return found
 
@@ -67,12 +66,8 @@ def _less(series: Series, known: Series) -> Series:
         series.touched_s,
         _histogram_less(series.score, known.score),
         _histogram_less(series.duration, known.duration),
-        {
-            outcome: more
-            for outcome, count in series.outcomes.items()
-            if (more := count - known.outcomes.get(outcome, 0))
-        },
-        series.outcome_exemplars,
+        {result: more for result, count in series.results.items() if (more := count - known.results.get(result, 0))},
+        series.result_exemplars,
         series.input_tokens - known.input_tokens,
         series.cached_input_tokens - known.cached_input_tokens,
         series.output_tokens - known.output_tokens,
@@ -108,9 +103,9 @@ def _metrics(
         "{verdict}",
         temporality,
         [
-            _number_point(point, now_ns, count, {"adhere.outcome": outcome.value}, _exemplar_of(point.series, outcome))
+            _number_point(point, now_ns, count, _of_result(result), point.series.result_exemplars.get(result))
             for point in points
-            for outcome, count in sorted(point.series.outcomes.items())
+            for result, count in sorted(point.series.results.items())
         ],
     )
     if not judged:
@@ -153,7 +148,13 @@ def _attributes(key: SeriesKey) -> dict[str, AttributeValue]:
         "gen_ai.agent.name": key.agent,
         "gen_ai.agent.version": key.version,
         "gen_ai.evaluation.name": key.evaluator,
+        "adhere.judge.model": key.model,
     }
+
+
+def _of_result(result: Result) -> dict[str, AttributeValue]:
+    label = {"gen_ai.evaluation.score.label": result.label} if result.label else {}
+    return {"adhere.outcome": result.outcome.value, **label}
 
 
 def _sum(
@@ -202,10 +203,6 @@ def _histogram_point(point: _Point, histogram: Histogram, now_ns: int) -> pb.His
         bucket_counts=histogram.counts,
         exemplars=[_exemplar(exemplar) for exemplar in histogram.exemplars if exemplar is not None],
     )
-
-
-def _exemplar_of(series: Series, outcome: Outcome) -> Exemplar | None:
-    return series.outcome_exemplars.get(outcome)
 
 
 def _exemplar(exemplar: Exemplar) -> pb.Exemplar:

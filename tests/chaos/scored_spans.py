@@ -30,8 +30,8 @@ def has_all(sink: OtlpSink, oracle: Oracle) -> bool:
 
 
 def check_scored_spans(sink: OtlpSink, oracle: Oracle, *, kills: int, evaluators: Iterable[str]) -> ScoredSpans:
-    """Every span is there as it was sent, but for scores on targets; and once, unless its sender or a kill asked for
-    more: then with the same bytes.
+    """Every span is there as it was sent, but for the scores on targets; and once, unless its sender or a kill asked
+    for more: then with the same bytes. The deadline is far away.
     """
     sent = {span.span_id: span.SerializeToString() for span in spans_of(oracle.acked)}
     sent_once = {span.span_id for body in oracle.acked if body not in oracle.retried for span in spans_of([body])}
@@ -49,7 +49,7 @@ def check_scored_spans(sink: OtlpSink, oracle: Oracle, *, kills: int, evaluators
     assert again <= _IN_FLIGHT * kills, "only what was under way is sent again"
     targets = [each[0] for key, each in copies.items() if is_target(Span.FromString(sent[key]))]
     enriched = [names for one in targets if (names := score_names(Span.FromString(one)))]
-    assert all(names <= set(evaluators) for names in enriched)
+    assert enriched == [set(evaluators)] * len(targets), "each target waited for all of its scores"
     assert not any(
         score_names(Span.FromString(one))
         for key, each in copies.items()

@@ -71,6 +71,28 @@ async def test_only_scored_outcomes_are_in_the_histogram(registry: CollectorRegi
     assert sorted(values(families, "adhere_verdicts_total")) == [1] * len(Outcome)
 
 
+async def test_verdicts_are_told_apart_by_label_and_judge(registry: CollectorRegistry, clock: ManualClock):
+    exporter = PrometheusExporter(registry, clock=clock)
+    other_judge = JudgeInfo(name="judge-2", calls=1)
+
+    await exporter.export([verdict("v1", label="refused"), verdict("v2"), verdict("v3", judge=other_judge)])
+
+    families = list(parse_text(generate_latest(registry).decode()))
+    assert values(families, "adhere_verdicts_total", outcome="fail", label="refused", model="gpt-5-mini") == [1]
+    assert values(families, "adhere_verdicts_total", outcome="fail", label="fail", model="gpt-5-mini") == [1]
+    assert values(families, "adhere_score_count", model="judge-2") == [1]
+
+
+async def test_labels_without_end_are_counted_as_other(registry: CollectorRegistry, clock: ManualClock):
+    exporter = PrometheusExporter(registry, clock=clock)
+
+    await exporter.export([verdict(f"v{n}", label=f"label {n}") for n in range(50)])
+
+    families = list(parse_text(generate_latest(registry).decode()))
+    assert len(values(families, "adhere_verdicts_total")) == 21
+    assert values(families, "adhere_verdicts_total", label="other") == [30]
+
+
 async def test_built_in_checks_take_no_judge_time(registry: CollectorRegistry, clock: ManualClock):
     exporter = PrometheusExporter(registry, clock=clock)
 

@@ -43,7 +43,7 @@ def pushed(sender: ScriptedSender) -> deque[Mapping[str, Metric]]:
 
 async def test_all_that_is_measured_is_pushed(sender: ScriptedSender, clock: ManualClock):
     metrics = exporter(sender, clock)
-    await metrics.export([REFUND_FAILED, verdict("v2", outcome=Outcome.PASS, score=1.0)])
+    await metrics.export([REFUND_FAILED, verdict("v2", outcome=Outcome.PASS, score=1.0, label=None)])
 
     await metrics.push()
 
@@ -65,16 +65,19 @@ async def test_all_that_is_measured_is_pushed(sender: ScriptedSender, clock: Man
         "gen_ai.agent.name": "refunds",
         "gen_ai.agent.version": "2.4",
         "gen_ai.evaluation.name": "task_adherence",
+        "adhere.judge.model": "gpt-5-mini",
     }
     assert {exemplar.trace_id.hex() for exemplar in score.exemplars} == {TRACE_ID}
-    outcomes = {
-        plain(point.attributes)["adhere.outcome"]: point.as_int for point in found["adhere.verdicts"].sum.data_points
+    results = {
+        (attributes["adhere.outcome"], attributes["gen_ai.evaluation.score.label"]): point.as_int
+        for point in found["adhere.verdicts"].sum.data_points
+        for attributes in [plain(point.attributes)]
     }
     tokens = {
         plain(point.attributes)["adhere.token.direction"]: point.as_int
         for point in found["adhere.judge.tokens"].sum.data_points
     }
-    assert outcomes == {"pass": 1, "fail": 1}
+    assert results == {("pass", "pass"): 1, ("fail", "fail"): 1}
     assert tokens == {"input": 2400, "cached_input": 1600, "output": 180}
     assert found["adhere.judge.cost_usd"].sum.data_points[0].as_double == pytest.approx(0.003)
 
@@ -85,7 +88,9 @@ async def test_outcomes_without_a_score_are_counted_and_not_scored(sender: Scrip
 
     await metrics.push()
 
-    assert pushed(sender)[0].keys() == {"adhere.verdicts"}
+    found = pushed(sender)[0]
+    assert found.keys() == {"adhere.verdicts"}
+    assert "gen_ai.evaluation.score.label" not in plain(found["adhere.verdicts"].sum.data_points[0].attributes)
 
 
 async def test_cumulative_points_grow_from_one_start(sender: ScriptedSender, clock: ManualClock):

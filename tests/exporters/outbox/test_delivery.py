@@ -117,6 +117,29 @@ async def test_a_hanging_destination_delays_no_other(
     assert outbox.backlog("hangs").rows == 50
 
 
+async def test_ten_minutes_of_silence_at_one_delay_no_other_and_lose_nothing(
+    open_outbox: OpenOutbox, start_runner: StartRunner, clock: ManualClock
+):
+    outbox = await open_outbox("hangs", "works")
+    hanging, working = ScriptedExporter("hangs"), ScriptedExporter("works")
+    hanging.hangs = True
+    await start_runner(outbox, hanging, working)
+    ids = [f"v{number}" for number in range(60)]
+
+    for number, one in enumerate(ids):
+        await outbox.put(verdict(one))
+        # No time passes in between: nothing waits for anything.
+        await until(lambda number=number: len(working.delivered) == number + 1, every_s=0.001)
+        await clock.advance(10)
+    before = list(hanging.delivered_ids)
+    hanging.hangs = False
+    await advance_until(clock, lambda: len(hanging.delivered) == len(ids), step_s=30)
+
+    assert working.delivered_ids == ids
+    assert before == []
+    assert sorted(hanging.delivered_ids) == sorted(ids)
+
+
 async def test_a_try_ends_at_its_deadline_and_is_made_again(
     open_outbox: OpenOutbox, start_runner: StartRunner, clock: ManualClock
 ):
