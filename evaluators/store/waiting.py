@@ -18,10 +18,15 @@ _COLUMNS = (
     "subject, unit_key, evaluator, conversation_id, service, turn_index, revision, unit_id, enqueued_ns,"
     " not_before_ns, refusals, own_refusals, dead"
 )
-_EARLIER = (
-    "SELECT 1 FROM waiting AS earlier WHERE earlier.conversation_id = waiting.conversation_id"
+_IN_TURN = (
+    "(evaluator, conversation_id, ifnull(service, '')) NOT IN"
+    " (SELECT evaluator, conversation_id, ifnull(service, '') FROM waiting WHERE dead = 0 AND running = 1)"
+)
+"""Nothing of the same conversation is being judged by the same evaluator."""
+_FIRST = (
+    "NOT EXISTS (SELECT 1 FROM waiting AS earlier WHERE earlier.conversation_id = waiting.conversation_id"
     " AND earlier.service IS waiting.service AND earlier.evaluator = waiting.evaluator"
-    " AND earlier.seq < waiting.seq AND earlier.dead = 0"
+    " AND earlier.seq < waiting.seq AND earlier.dead = 0 AND earlier.not_before_ns <= ?)"
 )
 
 
@@ -114,8 +119,7 @@ def take_due(
     due = _jobs(
         connection,
         f"dead = 0 AND running = 0 AND evaluator IN ({_marks(evaluators)}) AND not_before_ns <= ?"
-        f" AND subject NOT IN ({_marks(busy)})"
-        f" AND NOT EXISTS ({_EARLIER} AND (earlier.running = 1 OR earlier.not_before_ns <= ?))",
+        f" AND subject NOT IN ({_marks(busy)}) AND {_IN_TURN} AND {_FIRST}",
         (*evaluators, now_ns, *busy, now_ns),
         limit=limit,
     )
@@ -126,7 +130,7 @@ def take_due(
 def next_due_ns(connection: sqlite3.Connection, evaluators: Sequence[str], *, busy: Collection[str] = ()) -> int | None:
     waits = (
         f"dead = 0 AND running = 0 AND evaluator IN ({_marks(evaluators)}) AND subject NOT IN ({_marks(busy)})"
-        f" AND NOT EXISTS ({_EARLIER} AND earlier.running = 1)"
+        f" AND {_IN_TURN}"
     )
     (found,) = connection.execute(
         f"SELECT min(not_before_ns) FROM waiting WHERE {waits}",  # noqa: S608 - only question marks are put in
