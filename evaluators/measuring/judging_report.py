@@ -17,7 +17,7 @@ from evaluators.measuring.report import (
 )
 from evaluators.measuring.run import Result
 from evaluators.measuring.statistics import Confusion, confusion_of, mean, wilson
-from evaluators.verdict import Outcome
+from evaluators.verdict import Outcome, UnitKind
 
 
 def add_task(report: Report, results: Sequence[Result]) -> None:
@@ -28,6 +28,8 @@ def add_task(report: Report, results: Sequence[Result]) -> None:
     whole = confusion_of((_is_faulty(result), result.failed) for result in found)
     dimensions = {name: _dimension(found, name) for name in ("goal", "rule", "procedure")}
     _add(report, "task_adherence", "Task adherence", {"all": whole, **dimensions}, "")
+    if any(answer.unit.kind is UnitKind.TURN for result in found for answer in result.answers):
+        _add_turns(report, found)
     by_language = {
         name: confusion_of((_is_faulty(result), result.failed) for result in group)
         for name, group in grouped(found, lambda result: result.case.language or "-").items()
@@ -56,6 +58,22 @@ def add_task(report: Report, results: Sequence[Result]) -> None:
         "Faults caught with evidence from a turn of the fault",
         [bool(_fault_turns(r) & r.failed_turns) for r in found if r.case.fault is not None and r.failed],
     )
+
+
+def _add_turns(report: Report, results: Sequence[Result]) -> None:
+    """Where each turn was judged by itself: a fault is caught in any of its turns, and every other turn is clean."""
+    pairs: list[tuple[bool, bool | None]] = []
+    for result in results:
+        failed = {answer.unit.turn_index: _FAILED.get(answer.judgement.outcome) for answer in result.answers}
+        faulty = [failed.pop(turn, None) for turn in _fault_turns(result)]
+        if faulty:
+            pairs.append((True, True if True in faulty else None if None in faulty else False))
+        pairs += [(False, said) for said in failed.values()]
+    _add(report, "task_turns", "Single turns (those of one fault count as one)", {"turns": confusion_of(pairs)}, "")
+
+
+_FAILED = {Outcome.FAIL: True, Outcome.PASS: False, Outcome.NOT_ASSESSABLE: False}
+"""A turn in which nothing was asked is none that failed."""
 
 
 def add_role(report: Report, results: Sequence[Result]) -> None:

@@ -55,6 +55,9 @@ _SIGNATURES_CHARS = 2400
 _MAX_COUNTED_TOOLS = 12
 
 
+_REASONING = re.compile(r"\A(?:\s*<(think|thinking|reasoning)>.*?</\1>)+\s*", re.DOTALL | re.IGNORECASE)
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
     at: str
@@ -160,7 +163,8 @@ def _turn(turn: Turn, calls: dict[str, str], named: frozenset[str]) -> Iterator[
             words = f"result of t{turn.index}.{number} not in the telemetry: no evidence of fabrication"
             yield Place(at=f"t{turn.index}.note", words=words, turn=turn.index)
     if turn.output is not None:
-        yield Place(at=f"t{turn.index}.answer", text=turn.output, turn=turn.index)
+        words, text = _spoken(turn.output)
+        yield Place(at=f"t{turn.index}.answer", words=words, text=text, turn=turn.index)
     for gap in turn.gaps:
         if gap is not GapKind.TOOL_RESULT_MISSING or not open_calls:
             yield Place(at=f"t{turn.index}.note", words=_NOTES[gap], turn=turn.index)
@@ -202,6 +206,12 @@ def _may_answer(result: ToolResultStep, call: Step) -> bool:
     return isinstance(call, ToolCallStep) and result.name in (None, call.name)
 
 
+def _spoken(text: str) -> tuple[str, str]:
+    """Without reasoning that a local model wrote before its words; it argues for what it does, and is no deed."""
+    spoken = _REASONING.sub("", text)
+    return ("private reasoning left out" if spoken != text else ""), spoken
+
+
 def _groups(steps: Sequence[Step]) -> frozenset[int | None]:
     """Of calls that were asked for together; one call alone is none."""
     counts = Counter(step.group for step in steps if isinstance(step, ToolCallStep))
@@ -214,7 +224,9 @@ def _step(
     at = f"t{turn.index}.{number}"
     match step:
         case MessageStep():
-            return Place(at, "message", step.text, _other(step.agent, turn), turn.index, number)
+            words, text = _spoken(step.text)
+            words = f"message, {words}" if words else "message"
+            return Place(at, words, text, _other(step.agent, turn), turn.index, number)
         case ToolCallStep():
             if step.call_id is not None:
                 calls[step.call_id] = at

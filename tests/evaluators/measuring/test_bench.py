@@ -180,6 +180,11 @@ async def test_judged_by_turn_any_turn_that_fails_fails_the_case(tmp_path):
     assert len(exported.wanted) == 22
     assert report_of(measured).figures["task_adherence"]["all"]["caught"] == 2
     assert report_of(measured).figures["fault_turn_found"]["of"] == 2
+    turns = report_of(measured).figures["task_turns"]["turns"]
+    assert [turns[name] for name in ("caught", "missed")] == [2, 0], "a fault is caught in any of its turns"
+    assert turns["false_alarms"] + turns["cleared"] == 22 - sum(
+        len(case.fault.turns) for case in judging_cases(TASK)[2:4]
+    )
 
 
 def fails_turn_of_a_change(call: JudgeCall):

@@ -74,6 +74,31 @@ def test_a_tight_budget_keeps_the_same_guarantees(conversation):
     assert 0.0 <= record.coverage <= 1.0
 
 
+@pytest.mark.parametrize(
+    ("said", "words", "shown"),
+    [
+        pytest.param(
+            "<think>I may lie.</think>\n\nDone.", " private reasoning left out", "Done.", id="before the words"
+        ),
+        pytest.param(
+            "<thinking>a</thinking><think>b\nc</think> Done.", " private reasoning left out", "Done.", id="twice"
+        ),
+        pytest.param(
+            "Done. <think>not at the start</think>", "", "Done. \\u{3c}think>not at the start\\u{3c}/think>", id="later"
+        ),
+        pytest.param("<think>never closed", "", "\\u{3c}think>never closed", id="never closed"),
+    ],
+)
+def test_reasoning_that_a_model_wrote_before_its_words_is_left_out(said, words, shown):
+    conversation = ConversationBuilder().turn("Go.").say(said).answer(said).build()
+
+    text = text_of(conversation)
+
+    mark = FENCE.mark(conversation.key)
+    assert f"#{mark} t0.0 message{',' if words else ''}{words}\n| {shown}\n" in text
+    assert f"#{mark} t0.answer{words}\n| {shown}\n" in text
+
+
 def test_everything_that_happened_has_a_place():
     conversation = (
         ConversationBuilder(system="Be kind.\nAlways.", tools=("lookup",))
