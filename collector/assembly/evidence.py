@@ -115,7 +115,7 @@ def fits(output: Sequence[Message], replay: Message) -> bool:
     is_within = True
     for message in output:
         for part in message.parts:
-            if isinstance(part, ToolCallPart) and (part.name, canonical(part.arguments)) not in calls:
+            if isinstance(part, ToolCallPart) and part.name and (part.name, canonical(part.arguments)) not in calls:
                 return False
             if isinstance(part, TextPart):
                 told = "".join(part.text.split())

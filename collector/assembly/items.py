@@ -158,7 +158,7 @@ class Items:
             self._append(TextItem(text, time_ns, span_id, agent, asks=bool(calls)))
         group = self._next_group() if calls else None
         for part in calls:
-            if self.call_of(part.call_id) is None:
+            if part.name and self.call_of(part.call_id) is None:
                 self._append(_call(part, time_ns=time_ns, span_id=span_id, agent=agent, group=group))
 
     def _is_known_id(self, calls: Sequence[ToolCallPart]) -> bool:

@@ -218,7 +218,10 @@ def _take_output_call(draft: Draft) -> str | None:
     if not draft.segments or not isinstance(last, CallItem) or not isinstance(last.arguments, Mapping):
         return None
     values = list(last.arguments.values())
-    if len(values) != 1 or not values[0] or not last.has_result or canonical(last.result) != canonical(values[0]):
+    if len(values) != 1 or not values[0]:
+        return None
+    given = last.result if last.has_result else draft.answer
+    if canonical(given) != canonical(values[0]):
         return None
     agent = draft.segments[-1].entry
     ended = agent.kind in AGENT_LIKE or (agent.kind is OperationKind.MODEL_CALL and last.is_replayed)

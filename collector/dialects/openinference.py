@@ -16,11 +16,11 @@ from collector.messages.definitions import definitions_of
 from collector.messages.entities import call_arguments, call_result, input_items, is_marker, output_items
 from collector.messages.flat import unflatten
 from collector.messages.frame import span_frame
-from collector.messages.payloads import request_items, response_items, tools_of
+from collector.messages.payloads import request_items, response_items, system_of, tools_of
 from collector.messages.reprs import is_printed_object
 from collector.messages.values import as_int, as_str, decode, decode_container, first
 from collector.model import Agent
-from collector.operation import Operation, OperationKind, Role, Usage
+from collector.operation import Operation, OperationKind, Role, ToolCallPart, Usage
 from collector.telemetry.records import Span
 
 NAME = "openinference"
@@ -86,9 +86,12 @@ def _model_call(span: Span, frame: Operation, decoder: MessageDecoder) -> dict[s
     given = _messages(attributes, "llm.output_messages", decoder, Role.ASSISTANT)
     request = response = None
     # A limit on attributes drops the latest messages; objects of some SDKs are left out of the flattened list.
-    if _is_hollow(sent) or span.dropped_attributes or _has_holes(attributes, "llm.input_messages"):
+    # Earlier releases flatten a tool's result into what the user said.
+    lacks = span.dropped_attributes or _has_holes(attributes, "llm.input_messages") or _is_unanswered(sent)
+    if _is_hollow(sent) or lacks:
         request = decode_container(attributes.get("input.value"))
-        sent = _fuller(sent, decoder.read(request_items(request), default=Role.USER))
+        whole = decoder.read(request_items(request), default=Role.USER)
+        sent = whole if _is_unanswered(sent) and not _is_unanswered(whole) and whole.chain else _fuller(sent, whole)
     body = attributes.get("output.value")
     if _is_hollow(given) or (isinstance(body, str) and '"id"' in body[:4096]):
         response = decode_container(body)
@@ -101,6 +104,7 @@ def _model_call(span: Span, frame: Operation, decoder: MessageDecoder) -> dict[s
         "input": sent.chain,
         "output": given.messages,
         "gaps": tuple(sorted({*frame.gaps, *sent.gaps, *given.gaps})),
+        "system_instructions": system_of(parameters) if parameters else None,
         "tool_definitions": definitions_of(unflatten(attributes, "llm.tools"))
         or definitions_of(tools_of(request) or parameters.get("tools")),
         "response_id": as_str(identity),
@@ -120,6 +124,17 @@ def _has_holes(attributes: Mapping[str, Any], prefix: str) -> bool:
 
 def _is_hollow(decoded: Decoded) -> bool:
     return decoded.chain is None or any(not message.parts for message in decoded.messages)
+
+
+def _is_unanswered(decoded: Decoded) -> bool:
+    """The user speaks where calls wait for their results."""
+    node = decoded.chain
+    while node is not None and node.parent is not None:
+        asked = any(isinstance(part, ToolCallPart) for part in node.parent.message.parts)
+        if node.message.role is Role.USER and asked:
+            return True
+        node = node.parent
+    return False
 
 
 def _fuller(one: Decoded, other: Decoded) -> Decoded:

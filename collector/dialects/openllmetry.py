@@ -31,6 +31,7 @@ _KINDS = {
     "handoff": OperationKind.HANDOFF,
 }
 _CALL_TYPES = {"chat", "completion"}
+_ASKING = {"tool_use", "tool_calls", "tool_call", "function_call"}
 _FLAT = ("gen_ai.prompt.", "gen_ai.completion.")
 
 
@@ -67,14 +68,30 @@ def _call_kind(attributes: Mapping[str, Any]) -> OperationKind:
 def _flat(attributes: Mapping[str, Any], frame: Operation, decoder: MessageDecoder) -> dict[str, Any]:
     prompts = unflatten(attributes, "gen_ai.prompt")
     completions = unflatten(attributes, "gen_ai.completion")
-    sent = decoder.read(prompts if isinstance(prompts, list) else None, default=Role.USER)
-    given = decoder.read(completions[:1] if isinstance(completions, list) else None, default=Role.ASSISTANT)
+    sent = decoder.read(list(map(_prompt, prompts)) if isinstance(prompts, list) else None, default=Role.USER)
+    first_one = list(map(_completion, completions[:1])) if isinstance(completions, list) else None
+    given = decoder.read(first_one, default=Role.ASSISTANT)
     return {
         "input": sent.chain,
         "output": given.messages,
         "gaps": tuple(sorted({*frame.gaps, *sent.gaps, *given.gaps})),
         "tool_definitions": definitions_of(unflatten(attributes, "llm.request.functions")),
     }
+
+
+def _prompt(item: Any) -> Any:
+    """Earlier releases know no tools among LangChain's roles."""
+    return {**item, "role": "tool"} if isinstance(item, Mapping) and item.get("role") == "unknown" else item
+
+
+def _completion(item: Any) -> Any:
+    """An empty text may be JSON; a call that was asked for may be known by the reason to stop alone."""
+    if not isinstance(item, Mapping):
+        return item
+    content = "" if item.get("content") == '""' else item.get("content")
+    asked = item.get("tool_calls") or item.get("function_call")
+    unknown = [{"name": ""}] if not asked and item.get("finish_reason") in _ASKING else None
+    return {**item, "content": content, **({"tool_calls": unknown} if unknown else {})}
 
 
 def _entity(attributes: Mapping[str, Any], decoder: MessageDecoder) -> dict[str, Any]:

@@ -171,3 +171,59 @@ def test_an_id_that_a_function_was_given_first_is_not_what_the_user_said() -> No
     (conversation,) = rebuild(items)
 
     assert [turn.user_input for turn in conversation.turns] == ["Where is it?"]
+
+
+def test_a_result_that_was_flattened_into_the_users_words_is_read_from_the_request() -> None:
+    block = {"type": "tool_result", "tool_use_id": CALL, "content": "found"}
+    asked = {"type": "tool_use", "id": CALL, "name": "find", "input": {"key": "x"}}
+    messages = [
+        {"role": "user", "content": "Find x"},
+        {"role": "assistant", "content": [asked]},
+        {"role": "user", "content": [block]},
+    ]
+    call = "llm.input_messages.1.message.tool_calls.0.tool_call.function"
+    attributes = {
+        "openinference.span.kind": "LLM",
+        "llm.input_messages.0.message.role": "user",
+        "llm.input_messages.0.message.content": "Find x",
+        "llm.input_messages.1.message.role": "assistant",
+        f"{call}.name": "find",
+        f"{call}.arguments": json.dumps({"key": "x"}),
+        "llm.input_messages.2.message.role": "user",
+        "llm.input_messages.2.message.content": "found",
+        "llm.invocation_parameters": json.dumps({"model": "m", "system": "Be brief."}),
+        "input.value": json.dumps({"messages": messages}),
+    }
+
+    operation = read(span("m", attributes))
+
+    assert operation.input is not None
+    assert [message.role for message in operation.input] == [Role.USER, Role.ASSISTANT, Role.TOOL]
+    assert operation.system_instructions == "Be brief."
+
+
+def test_a_call_that_only_the_reason_to_stop_tells_of_is_known_from_the_replay() -> None:
+    flat = {
+        "gen_ai.system": "kit",
+        "llm.request.type": "chat",
+        "gen_ai.prompt.0.role": "user",
+        "gen_ai.prompt.0.content": "Find x",
+    }
+    first = flat | {"gen_ai.completion.0.content": "I look.", "gen_ai.completion.0.finish_reason": "tool_use"}
+    asked = [
+        {"type": "text", "text": "I look."},
+        {"type": "tool_use", "id": CALL, "name": "find", "input": {"key": "x"}},
+    ]
+    second = flat | {
+        "gen_ai.prompt.1.role": "assistant",
+        "gen_ai.prompt.1.content": json.dumps(asked),
+        "gen_ai.prompt.2.role": "unknown",
+        "gen_ai.prompt.2.content": "found",
+        "gen_ai.completion.0.content": "Here.",
+    }
+
+    (conversation,) = rebuild([span("m1", first, trace="a"), span("m2", second, at=50, trace="b")])
+
+    (turn,) = conversation.turns
+    assert [step.kind for step in turn.steps] == ["message", "tool_call", "tool_result"]
+    assert (turn.user_input, turn.output) == ("Find x", "Here.")

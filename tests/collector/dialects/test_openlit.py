@@ -117,3 +117,25 @@ def test_calls_joined_by_commas_and_a_list_printed_within_the_prompt_are_read() 
         "call-00002": "3",
     }
     assert (turn.user_input, turn.output) == ("How many?", "Sixteen.")
+
+
+def test_what_stands_in_place_of_an_answer_is_none_and_the_next_call_goes_on_all_the_same() -> None:
+    placeholder = "Function called with tools"
+    (conversation,) = rebuild(
+        [
+            call("c1", "user: Hello", placeholder, trace="a"),
+            call("c2", "user: Hello\nassistant: Good day.\nuser: Open?", placeholder, at=9, trace="b"),
+            call(
+                "c3",
+                "user: Hello\nassistant: Good day.\nuser: Open?\nassistant: None\ntool: yes",
+                "We are.",
+                at=20,
+                trace="c",
+            ),
+        ]
+    )
+
+    assert [(turn.user_input, turn.output) for turn in conversation.turns] == [
+        ("Hello", "Good day."),
+        ("Open?", "We are."),
+    ]
