@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from collector.assembly.said import answer_of, asked_in, payload_of, same_text, told_by
+from collector.assembly.said import answer_of, asked_in, has_calls, payload_of, same_text, told_by
 from collector.assembly.tree import AGENT_LIKE, Node, live
+from collector.messages.values import squash
 from collector.model import GapKind
 from collector.operation import OperationKind, ToolCallPart, ToolResultPart
 
@@ -51,7 +52,24 @@ def segments_of(nodes: Sequence[Node]) -> list[Segment]:
     for segment in found:
         if segment.trace_id in speaking and _is_fragment(segment):
             segment.answer = None
-    return sorted(found, key=lambda segment: segment.entry.order)
+    return sorted(_without_proxies(found), key=lambda segment: segment.entry.order)
+
+
+def _without_proxies(segments: Sequence[Segment]) -> list[Segment]:
+    """An agent that asks no model, and is told what another one answered or asked for, speaks for the user or runs the
+    tools; only its tools count.
+    """
+    told = {squash(segment.answer) for segment in segments if segment.calls and segment.answer}
+    found: list[Segment] = []
+    for segment in segments:
+        is_told = segment.user_text is not None and squash(segment.user_text) in told
+        given = segment.entry.operation.input
+        is_asked = bool(told) and given is not None and has_calls(given.message)
+        if (is_told or is_asked) and segment.entry.kind is OperationKind.AGENT and not segment.calls:
+            found += [_lone(node, (*segment.outer, segment.entry)) for node in (*segment.tools, *segment.handoffs)]
+        else:
+            found.append(segment)
+    return found
 
 
 def _is_fragment(segment: Segment) -> bool:

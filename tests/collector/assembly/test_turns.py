@@ -328,3 +328,24 @@ def test_a_call_that_the_framework_tried_twice_is_one_call() -> None:
     assert [step.kind for step in turn.steps] == ["tool_call", "tool_result"]
     assert isinstance(turn.steps[1], ToolResultStep)
     assert turn.steps[1].result == "booked"
+
+
+def test_an_agent_that_stands_for_the_user_and_runs_the_tools_is_no_turn() -> None:
+    def spoken(*messages: dict[str, Any], answer: dict[str, Any]) -> dict[str, Any]:
+        return chat(messages, [answer]) | {"gen_ai.operation.name": "invoke_agent"}
+
+    wanted, result = calls(("locate", "call-00001", {"id": 1})), returns("Oslo", "call-00001")
+    silent = {"gen_ai.operation.name": "chat", "gen_ai.request.model": "m"}
+    (turn,) = turns(
+        span("talk", {"gen_ai.operation.name": "conversation"}, lasts=90),
+        span("a1", spoken(asks("Where?"), answer=wanted), at=1, lasts=5, parent="talk"),
+        span("m1", silent, at=2, parent="a1"),
+        span("p1", spoken(asks("Hello."), wanted, answer=result), at=10, lasts=9, parent="talk"),
+        span("t1", tool("locate", {"id": 1}, "Oslo", call_id="call-00001"), at=12, parent="p1"),
+        span("a2", spoken(asks("Where?"), wanted, result, answer=says("In Oslo.")), at=20, lasts=5, parent="talk"),
+        span("m2", silent, at=21, parent="a2"),
+        span("p2", spoken(says("Where?"), asks("In Oslo."), answer=says("")), at=30, parent="talk"),
+    )
+
+    assert (turn.user_input, turn.output) == ("Where?", "In Oslo.")
+    assert [step.kind for step in turn.steps] == ["tool_call", "tool_result"]
