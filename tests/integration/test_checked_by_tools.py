@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -19,6 +21,17 @@ pytestmark = pytest.mark.timeout(1800)
 RULES = sorted((DEPLOY / "prometheus").glob("*.rules.yaml"))
 COMPOSE = "github.com/compose-spec/compose-go/v2/cmd@v2.16.2"
 KUBERNETES = "kubernetes-validate==1.37.0"
+GRAFANA = "grafana-foundation-sdk==1769699998!10.1.0"
+NOT_IN_GRAFANAS_MODEL = {"definition", "tableType", "spss"}
+"""What Grafana writes itself and its model of that version leaves out: of a variable, and of a search in Tempo."""
+THROUGH_THE_MODEL = """
+import json, sys
+from grafana_foundation_sdk.cog.encoder import JSONEncoder
+from grafana_foundation_sdk.cog.plugins import register_default_plugins
+from grafana_foundation_sdk.models.dashboard import Dashboard
+register_default_plugins()
+print(JSONEncoder(sort_keys=True).encode(Dashboard.from_json(json.load(open(sys.argv[1])))))
+"""
 OLDEST_KUBERNETES = "1.29"
 """The first with sidecars as they are used."""
 
@@ -92,6 +105,29 @@ def test_queries_of_a_dashboard_are_promql(name: str, tmp_path: Path) -> None:
     path.write_text(yaml.safe_dump({"groups": [{"name": "queries", "rules": rules}]}))
 
     check([promtool, "check", "rules", path])
+
+
+@pytest.mark.parametrize("name", dashboards())
+def test_a_dashboard_is_one_in_grafanas_own_model(name: str, tmp_path: Path) -> None:
+    python = from_pypi("grafana-model", [GRAFANA]) / "python"
+    path = DEPLOY / "grafana" / "dashboards" / name
+    wrong = with_a_wrong_key(path, '"legendFormat"', '"legend"', tmp_path)
+
+    read, read_wrong = (json.loads(check([python, "-c", THROUGH_THE_MODEL, one])) for one in (path, wrong))
+
+    assert set(differing(dashboards()[name], read)) <= NOT_IN_GRAFANAS_MODEL
+    assert "legend" in differing(json.loads(wrong.read_text()), read_wrong)
+
+
+def differing(ours: Any, read: Any, key: str = "") -> list[str]:
+    """Keys of ours that the model did not know, or knows with another value."""
+    match ours, read:
+        case dict(), dict():
+            return [found for name in ours for found in differing(ours[name], read.get(name), name)]
+        case list(), list() if len(ours) == len(read):
+            return [found for one, other in zip(ours, read, strict=True) for found in differing(one, other, key)]
+        case _:
+            return [] if ours == read else [key]
 
 
 def test_alertmanager_takes_its_configuration() -> None:
