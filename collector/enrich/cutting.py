@@ -30,7 +30,7 @@ def cut(body: bytes, indices: Collection[int]) -> tuple[bytes | None, list[bytes
     Spans are counted through the whole request, from 0. Raises MalformedRequestError for what is not protobuf.
     """
     cutter = _Cutter(frozenset(indices))
-    rest = cutter.cut(memoryview(body), 0)
+    rest, _ = cutter.cut(memoryview(body), 0)
     if not cutter.taken:
         return body, []
     return (rest if cutter.left else None), [cutter.taken[index] for index in sorted(cutter.taken)]
@@ -49,43 +49,39 @@ class _Cutter:
         self.taken: dict[int, bytes] = {}
         """Requests of one span, by the span's index."""
 
-    def cut(self, message: memoryview, level: int) -> bytes:
-        """What is left of the message. The spans taken out of it are messages of this level when it returns."""
+    def cut(self, message: memoryview, level: int) -> tuple[bytes, list[int]]:
+        """What is left of the message, and the spans taken out of it, which are messages of this level by then."""
         found = list(fields(message))
+        frame = b"".join(message[field.start : field.end] for field in found if not _is_on_path(field, level))
+        framed = 0
+        """How much of the frame lies before the field at hand."""
         rest: list[bytes | memoryview] = []
+        taken: list[int] = []
         for field in found:
             whole = message[field.start : field.end]
             if not _is_on_path(field, level):
                 rest.append(whole)
-                continue
-            before, left = set(self.taken), self.left
-            if level == _SPAN_LEVEL:
+                framed += len(whole)
+            elif level == _SPAN_LEVEL:
                 if self._next in self._wanted:
-                    self.taken[self._next] = b""
+                    self.taken[self._next] = b"".join((frame[:framed], whole, frame[framed:]))
+                    taken.append(self._next)
                 else:
                     self.left += 1
                     rest.append(whole)
                 self._next += 1
             else:
-                inner = self.cut(message[field.value_start : field.end], level + 1)
-                if self.taken.keys() == before:
+                left = self.left
+                inner, gone = self.cut(message[field.value_start : field.end], level + 1)
+                for index in gone:
+                    around = (frame[:framed], *_wrapped(self.taken[index], level), frame[framed:])
+                    self.taken[index] = b"".join(around)
+                taken += gone
+                if not gone:
                     rest.append(whole)
                 elif self.left > left:
                     rest += _wrapped(inner, level)
-            for index in self.taken.keys() - before:
-                span = whole if level == _SPAN_LEVEL else b"".join(_wrapped(self.taken[index], level))
-                self.taken[index] = _framed(message, found, field, level, span)
-        return b"".join(rest)
-
-
-def _framed(message: memoryview, found: list[Field], own: Field, level: int, replacement: bytes | memoryview) -> bytes:
-    """The message with only one of its repeated fields."""
-    kept = [
-        replacement if field is own else message[field.start : field.end]
-        for field in found
-        if field is own or not _is_on_path(field, level)
-    ]
-    return b"".join(kept)
+        return b"".join(rest), taken
 
 
 def _inside(message: bytes, level: int, attributes: Mapping[str, AttributeValue]) -> bytes:

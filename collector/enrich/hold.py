@@ -15,16 +15,17 @@ import sqlite3
 import threading
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import structlog
 
 from collector.clock import Clock
 from collector.enrich.candidates import CandidateReader, SeenSpan
-from collector.enrich.cutting import AttributeValue, cut, with_attributes
+from collector.enrich.cutting import AttributeValue, cut
 from collector.enrich.deciding import Deciding
 from collector.enrich.held_spans import HeldSpans
+from collector.enrich.leaving import Leaving, LeavingSpans, is_leaving
 from collector.enrich.metrics import HoldMetrics
 from collector.enrich.settings import HoldConfig
 from collector.enrich.shapes import ShapeLedger
@@ -40,13 +41,6 @@ log = structlog.get_logger(__name__)
 _SECOND_NS = 1_000_000_000
 _TURNS_KEPT_NS = 24 * 3600 * _SECOND_NS
 _MAX_WAIT_SLACK_S = 60.0
-
-
-@dataclass(frozen=True, slots=True)
-class LeavingSpan:
-    number: int
-    received_ns: int
-    body: bytes
 
 
 class Hold:
@@ -85,11 +79,11 @@ class Hold:
 
     # What the reader does, in its thread.
 
-    def begin_reading(self) -> list[LeavingSpan]:
+    def begin_reading(self) -> list[LeavingSpans]:
         """What was on its way when the last reader ended: it is to be sent again."""
         with self._safely():
             self._cut, self._done = self._store.progress()
-            return [self._leaving(row) for row in self._held.leaving()]
+            return self._leaving.together(self._held.leaving())
 
     def take(self, records: Sequence[JournalRecord]) -> list[JournalRecord]:
         """What passes of these, once what does not is on disk. After an error they are to be given again."""
@@ -111,7 +105,7 @@ class Hold:
             log.warning("held spans not looked at", destination=self._name, error=str(err))
         return passing
 
-    def due(self, *, max_bytes: int) -> list[LeavingSpan]:
+    def due(self, *, max_bytes: int) -> list[LeavingSpans]:
         """Spans to be sent now, with the scores they have; what they are is fixed from here on."""
         with self._safely():
             now_ns = self._clock.now_ns()
@@ -126,7 +120,7 @@ class Hold:
                 self._metrics.spans.labels(self._name, outcome).inc()
                 held_s = max(0.0, (now_ns - row.received_ns) / _SECOND_NS)
                 self._metrics.held_seconds.labels(self._name).observe(held_s)
-            return [self._leaving(row) for row in rows]
+            return self._leaving.together(rows)
 
     def has_due(self) -> bool:
         with self._lock:
@@ -252,13 +246,14 @@ class Hold:
             self._change(shed)
 
     def _settle(self, records: Sequence[JournalRecord]) -> None:
-        gone = [record.position.offset for record in records if is_leaving(record)]
         with self._safely():
+            gone = [number for record in records for number in self._leaving.numbers(record)]
             with self._store.transaction():
                 self._store.let_go(gone)
                 self._store.add_done(record.position for record in records if not is_leaving(record))
             for number in gone:
                 self._held.discard(number)
+            self._leaving.forget(records)
 
     def _change(self, rows: Sequence[HeldSpan]) -> None:
         if rows:
@@ -272,16 +267,9 @@ class Hold:
         for row in rows:
             self._held.put(row)
 
-    def _leaving(self, row: HeldSpan) -> LeavingSpan:
-        body = self._store.body(row.seq)
-        try:
-            body = with_attributes(body, row.attributes) if row.attributes else body
-        except MalformedRequestError:
-            log.warning("span cannot take scores", destination=self._name, bytes=len(body))
-        return LeavingSpan(row.seq, row.received_ns, body)
-
     def _load(self) -> None:
         self._held = HeldSpans(self._store.held())
+        self._leaving = Leaving(self._store)
         self._deciding = Deciding(ShapeLedger(self._store.shapes()), config=self._config)
         self._cut, self._done = self._store.progress()
 
@@ -305,18 +293,3 @@ class Hold:
         with self._lock:
             oldest_ns = min((row.received_ns for row in self._held.waiting()), default=None)
         return 0.0 if oldest_ns is None else max(0.0, (self._clock.now_ns() - oldest_ns) / _SECOND_NS)
-
-
-def leaving_record(span: LeavingSpan, *, at: Position) -> JournalRecord:
-    """For the relay, which sends records; `at` is how far the journal was read."""
-    return JournalRecord(
-        position=Position(-1, span.number),
-        next_position=at,
-        signal=Signal.TRACES,
-        received_ns=span.received_ns,
-        body=span.body,
-    )
-
-
-def is_leaving(record: JournalRecord) -> bool:
-    return record.position.segment < 0

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import structlog
 
 from collector.clock import Clock
-from collector.enrich.hold import Hold, leaving_record
+from collector.enrich.hold import Hold
 from collector.errors import RetryableError
 from collector.journal.protocol import JournalRecord, Position, Reader
 
@@ -49,7 +49,7 @@ class HoldingReader:
             log.warning("held spans not let go", error=str(err))
             return passing
         self._again = []
-        return passing + [leaving_record(span, at=self._at) for span in leaving]
+        return passing + [spans.record(at=self._at) for spans in leaving]
 
     def wait(self, *, timeout_s: float) -> bool:
         left_s = timeout_s

@@ -174,6 +174,19 @@ class TestWhatIsSeenLate:
         assert holding.names() == ["chat"]
 
 
+async def test_what_leaves_together_is_one_request_and_noted_as_one(holding: Holding) -> None:
+    holding.arrive(*(span("agent", AGENT, trace=str(number)) for number in range(300)))
+    assert holding.names() == []
+    await holding.clock.advance(31)
+
+    sent = holding.read()
+    await holding.hold.mark(sent[0])
+    holding.reopen()
+
+    assert [len(spans_in([one])) for one in sent] == [256, 44]
+    assert [record.body for record in holding.read()] == [sent[1].body]
+
+
 async def test_over_its_bound_the_oldest_go_on(tmp_path: Path) -> None:
     one = len(trace_body([span("agent", AGENT, trace="0")]))
     holding = Holding(tmp_path, config=HoldConfig(max_bytes=2 * one))
