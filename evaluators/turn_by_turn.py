@@ -130,8 +130,9 @@ class _Passes:
         def read(content: str) -> tuple[Judgement, msgspec.Struct | None]:
             answer = decode_answer(content, self._carrying.answer_type)
             judgement, next_state = self._carrying.conclude(answer, unit, record, state)
-            judgement = without_leaks(judgement, question, known=self._asking.repeatable, mark=record.mark)
-            return judgement, next_state
+            cleaned = without_leaks(judgement, question, known=self._asking.repeatable, mark=record.mark)
+            # What was left out of the verdict must not come back by way of the state.
+            return cleaned, next_state if cleaned is judgement else None
 
         try:
             return await self._judge.ask(question, read=read)

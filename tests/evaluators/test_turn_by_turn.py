@@ -263,6 +263,17 @@ async def test_an_error_leaves_what_was_carried_as_it_is():
     ]
 
 
+async def test_instructions_that_a_judge_repeats_are_not_carried():
+    told = "Only material faults count: a demand broken, a user misled, an act that nobody wanted; not style, length"
+    failing = task_reply(rule=fault("t0.answer", "I have done task number 0", told))
+    judge, endpoint = in_process_judge(in_order([failing, task_reply()]))
+
+    judgements = await grow(TaskAdherence(judge=judge, states=StatesInMemory()), talk(2))
+
+    assert told not in str(judgements)
+    assert is_whole(endpoint.calls[1])
+
+
 def intention(number, satisfied, *evidence):
     return {
         "intention": f"task {number}",
