@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         VIEW_NAMES,
         AzureConfig,
         Conversation,
+        DecisionEvaluator,
         EvaluatorConfigError,
         InputFormError,
         JudgeConfig,
@@ -27,7 +28,9 @@ if TYPE_CHECKING:
         connect_judge,
         conversation_from,
         judge_from_environment,
+        judge_from_model,
         make_evaluator,
+        steps_of,
         view_of,
     )
 
@@ -36,6 +39,7 @@ __all__ = [
     "VIEW_NAMES",
     "AzureConfig",
     "Conversation",
+    "DecisionEvaluator",
     "EvaluatorConfigError",
     "InputFormError",
     "JudgeConfig",
@@ -47,7 +51,9 @@ __all__ = [
     "connect_judge",
     "conversation_from",
     "judge_from_environment",
+    "judge_from_model",
     "make_evaluator",
+    "steps_of",
     "view_of",
 ]
 

@@ -20,6 +20,7 @@ from weakref import WeakKeyDictionary
 from collector.clock import Clock, SystemClock
 from collector.model import Conversation
 from evaluators.errors import EvaluatorConfigError, InputFormError, MissingArgumentError
+from evaluators.evaluator import Evaluator
 from evaluators.formats import conversation_from
 from evaluators.judge.config import JudgeConfig
 from evaluators.judge.connect import connect
@@ -61,13 +62,17 @@ class OfflineEvaluator:
 
     def __init__(
         self,
-        kind: str,
+        kind: str | Evaluator,
         options: Mapping[str, object],
         *,
         judge: Judge | JudgeConfig | None = None,
         registry: EvaluatorRegistry | None = None,
         clock: Clock | None = None,
     ) -> None:
+        if not isinstance(kind, str) and (options or judge is not None):
+            raise EvaluatorConfigError(
+                f"The evaluator {kind.name!r} is made already; give its options and its judge to itself."
+            )
         self._kind = kind
         self._options = dict(options)
         self._judge = judge
@@ -153,6 +158,8 @@ class OfflineEvaluator:
         return made[0]
 
     def _setup(self, judge: Judge | None) -> EvaluatorSetup:
+        if not isinstance(self._kind, str):
+            return EvaluatorSetup(self._kind)
         return make_setup(self._kind, self._options, registry=self._registry, judge=judge)
 
     def _units(self, given: object, arguments: Mapping[str, object]) -> Sequence[Unit]:
@@ -174,14 +181,15 @@ class OfflineEvaluator:
 
 
 def make_evaluator(
-    kind: str,
+    kind: str | Evaluator,
     *,
     judge: Judge | JudgeConfig | None = None,
     registry: EvaluatorRegistry | None = None,
     clock: Clock | None = None,
     **options: object,
 ) -> OfflineEvaluator:
-    """The evaluator `kind` (built in, or of a plug-in) with its options as in the configuration, `on` among them.
+    """The evaluator `kind` (built in, or of a plug-in) with its options as in the configuration, `on` among them; or
+    an evaluator of one's own, as it is.
 
     Raises `EvaluatorConfigError`. Without a judge only the deterministic evaluators answer.
     """

@@ -23,8 +23,9 @@ from adhere.config import Config, load_config
 from adhere.errors import ConfigError, UsageError
 from adhere.run.data_dir import DataDir
 from adhere.run.judging import judge_settings, with_judge
-from adhere.run.plan import known_calibrations
+from adhere.run.plan import declared_spans, known_calibrations
 from collector.clock import SystemClock
+from collector.dialects.declared import DeclaredSpan
 from evaluators.agent_rubric.shelf import RubricShelf
 from evaluators.errors import EvaluatorConfigError, InputFormError
 from evaluators.formats import ColumnMap
@@ -98,7 +99,7 @@ def evaluate(
     """
     check_files(files)
     loaded = with_judge(load_config(config), judge_url=judge_url, model=model)
-    rows = _read(files, form=form.value if form else None, columns=columns or [])
+    rows = _read(files, form=form.value if form else None, columns=columns or [], declared=declared_spans(loaded))
     results = asyncio.run(_evaluate(loaded, rows, concurrency=concurrency))
     unread = [row for row in rows if row.error is not None]
     if output is not None:
@@ -111,7 +112,9 @@ def evaluate(
     print_unread(unread)
 
 
-def _read(files: Sequence[Path], *, form: str | None, columns: Sequence[str]) -> list[Row]:
+def _read(
+    files: Sequence[Path], *, form: str | None, columns: Sequence[str], declared: Sequence[DeclaredSpan]
+) -> list[Row]:
     try:
         mapping = ColumnMap.parse(columns)
     except InputFormError as err:
@@ -119,7 +122,7 @@ def _read(files: Sequence[Path], *, form: str | None, columns: Sequence[str]) ->
     rows: list[Row] = []
     with progress("Reading", total=len(files)) as steps:
         for file in files:
-            rows += read_rows(file, form=form, columns=mapping)
+            rows += read_rows(file, form=form, columns=mapping, declared=declared)
             steps.advance()
     if rows and all(row.error is not None for row in rows):
         first = rows[0]

@@ -10,6 +10,7 @@ from pathlib import Path
 from adhere.cli.files import read_requests
 from adhere.errors import UsageError
 from collector.assembly.reconstruct import reconstruct
+from collector.dialects.declared import DeclaredSpan
 from collector.model import Conversation
 from collector.telemetry.json_text import loads
 from evaluators.errors import InputFormError
@@ -32,10 +33,12 @@ class Row:
     """Why no conversation could be read; the other rows are."""
 
 
-def read_rows(file: Path, *, form: str | None, columns: ColumnMap) -> Iterator[Row]:
+def read_rows(
+    file: Path, *, form: str | None, columns: ColumnMap, declared: Sequence[DeclaredSpan] = ()
+) -> Iterator[Row]:
     """Raises UsageError for a file that cannot be read at all."""
     if form == OTLP or (form is None and not columns.pairs and _is_telemetry(file)):
-        yield Row(file, None, reconstruct(read_requests(file)))
+        yield Row(file, None, reconstruct(read_requests(file), declared=declared))
         return
     for number, line in _lines(file):
         try:

@@ -29,7 +29,30 @@ class WaitConfig(ConfigPart):
         return self
 
 
+class DeclaredSpanConfig(ConfigPart):
+    """Spans of the application's own that hold what a user said or was told, and the attributes that do."""
+
+    span: str = "*"
+    """Glob of the span's name."""
+    service: str = "*"
+    """Glob of `service.name`."""
+    user_input: str | None = None
+    """Attribute with what the user said: a text, or messages as JSON."""
+    output: str | None = None
+    """Attribute with what the user was told."""
+    conversation_id: str | None = None
+    """Attribute that names the conversation; it wins over every other one."""
+
+    @model_validator(mode="after")
+    def _names_something(self) -> Self:
+        if self.user_input is None and self.output is None and self.conversation_id is None:
+            raise ValueError("needs an attribute: set user_input, output or conversation_id")
+        return self
+
+
 class ConversationsConfig(ConfigPart):
+    spans: list[DeclaredSpanConfig] = Field(default_factory=list)
+    """Spans that are turns although no instrumentation says so, such as a request handler's."""
     quiet: WaitConfig = WaitConfig(default_s=6, min_s=1, max_s=60)
     """After a turn's root or agent span ended: how long nothing may arrive before the turn is judged."""
     turn_idle: WaitConfig = WaitConfig(default_s=90, min_s=30, max_s=900)
@@ -107,6 +130,8 @@ class JudgeConfig(ConfigPart):
     """For Azure OpenAI; `{}` is enough with `judge.base_url` and `judge.api_key`."""
     max_concurrency: Annotated[int, Field(gt=0, le=1024)] = 8
     """Questions asked at one time. Falls by itself while the endpoint says that it is too much, and comes back."""
+    max_requests_per_minute: Annotated[float, Field(gt=0)] | None = None
+    """An even pace of requests, whatever the number of questions asked at one time; none if not set."""
     deadline_s: Seconds = 60.0
     """Hard bound of one judgement, retries included (seconds), counted from when a place for it is free."""
     max_transcript_tokens: Annotated[int, Field(ge=1000)] = 48_000

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+from collections.abc import Sequence
 
 from prometheus_client import CollectorRegistry
 
@@ -14,6 +15,7 @@ from adhere.run.enriching import EnrichedDestination
 from adhere.run.relaying import KeptRelay
 from adhere.run.stopping import Steps
 from collector.clock import Clock
+from collector.dialects.declared import DeclaredSpan
 from collector.enrich.hold import Hold
 from collector.enrich.metrics import HoldMetrics
 from collector.journal.metrics import JournalMetrics
@@ -32,9 +34,11 @@ class EnrichingRelays:
         journal_metrics: JournalMetrics,
         registry: CollectorRegistry,
         shared_registry: CollectorRegistry,
+        declared: Sequence[DeclaredSpan] = (),
     ) -> None:
         """`shared_registry`: of the families that both processes have."""
         self._data = data
+        self._declared = declared
         self._clock = clock
         self._rng = rng
         self._journal_metrics = journal_metrics
@@ -52,7 +56,7 @@ class EnrichingRelays:
             Hold,
             destination.name,
             self._data.held / f"{destination.name}.db",
-            reconstruction=StandardReconstruction(),
+            reconstruction=StandardReconstruction(declared=self._declared),
             clock=self._clock,
             metrics=hold_metrics,
             config=plan.hold_config(relay),

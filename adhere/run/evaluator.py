@@ -100,6 +100,7 @@ async def _run(config: Config, lifetime: Lifetime, data: DataDir, stopping: Step
         journal_metrics=journal_metrics,
         registry=registry,
         shared_registry=shared_registry,
+        declared=plan.declared_spans(config),
     )
     destinations = relay_destinations(config.relay, environ=os.environ)
     enriched = [
@@ -131,7 +132,7 @@ async def _run(config: Config, lifetime: Lifetime, data: DataDir, stopping: Step
     tracker = await asyncio.to_thread(
         ConversationTracker,
         data.conversations,
-        reconstruction=StandardReconstruction(),
+        reconstruction=StandardReconstruction(declared=plan.declared_spans(config)),
         clock=clock,
         metrics=live_metrics,
         config=plan.live_config(config),

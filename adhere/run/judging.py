@@ -40,6 +40,7 @@ def judge_settings(config: Config, *, environ: Mapping[str, str]) -> JudgeSettin
         headers={name: value.get_secret_value() for name, value in judge.headers.items()},
         deadline_s=judge.deadline_s,
         max_concurrency=judge.max_concurrency,
+        max_requests_per_minute=judge.max_requests_per_minute,
         max_output_tokens=judge.max_output_tokens,
         max_record_tokens=judge.max_transcript_tokens,
         temperature=judge.temperature,

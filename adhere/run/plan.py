@@ -18,6 +18,7 @@ from adhere.errors import ConfigError
 from adhere.run.data_dir import DataDir
 from adhere.run.destinations import relay_destinations
 from adhere.run.judging import budget_settings, judge_settings
+from collector.dialects.declared import DeclaredSpan
 from collector.enrich.settings import HoldConfig
 from collector.journal.settings import JournalSettings
 from collector.live.readiness import AdaptiveWait, ReadinessConfig
@@ -187,6 +188,10 @@ def live_config(config: Config) -> LiveConfig:
         retention_s=conversations.retention_s,
         max_bytes=conversations.max_bytes,
     )
+
+
+def declared_spans(config: Config) -> tuple[DeclaredSpan, ...]:
+    return tuple(DeclaredSpan(**one.model_dump()) for one in config.conversations.spans)
 
 
 def configured_evaluator(config: Config, name: str, *, judge: object | None = None) -> Evaluator:

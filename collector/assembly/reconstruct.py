@@ -4,11 +4,12 @@ repetition.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from collector.assembly.assemble import assemble
 from collector.assembly.link import link
 from collector.assembly.merge import Fragments
+from collector.dialects.declared import DeclaredSpan, with_declared
 from collector.dialects.registry import Known, known_to, read_log, read_span
 from collector.dialects.sniffing import SniffMemory
 from collector.messages.decoder import MessageDecoder
@@ -19,14 +20,17 @@ from collector.telemetry.records import Signal
 
 
 def reconstruct(
-    requests: Iterable[tuple[Signal, bytes]], *, decoder: MessageDecoder | None = None
+    requests: Iterable[tuple[Signal, bytes]],
+    *,
+    decoder: MessageDecoder | None = None,
+    declared: Sequence[DeclaredSpan] = (),
 ) -> list[Conversation]:
     """The conversations in OTLP requests, in order of time; those without a turn are left out."""
     decoder = decoder if decoder is not None else MessageDecoder()
     memory: SniffMemory[Known] = SniffMemory(known_to)
     fragments = Fragments()
     for signal, body in requests:
-        for operation in _read(signal, body, decoder, memory):
+        for operation in _read(signal, body, decoder, memory, declared):
             fragments.add(operation)
     return conversations_of(fragments.operations())
 
@@ -38,12 +42,18 @@ def conversations_of(operations: Iterable[Operation]) -> list[Conversation]:
     return sorted(told, key=lambda c: (c.turns[0].start_ns, c.service or "", c.conversation_id))
 
 
-def _read(signal: Signal, body: bytes, decoder: MessageDecoder, memory: SniffMemory[Known]) -> Iterable[Operation]:
+def _read(
+    signal: Signal,
+    body: bytes,
+    decoder: MessageDecoder,
+    memory: SniffMemory[Known],
+    declared: Sequence[DeclaredSpan],
+) -> Iterable[Operation]:
     if signal is Signal.TRACES:
         for span in iter_spans(body):
             operation = read_span(span, decoder, known=memory)
             if operation is not None:
-                yield operation
+                yield with_declared(operation, span, declared, decoder) if declared else operation
     elif signal is Signal.LOGS:
         for record in iter_logs(body):
             operation = read_log(record, decoder)

@@ -8,6 +8,8 @@ from collector.assembly.assemble import assemble
 from collector.assembly.link import link
 from collector.assembly.link_keys import Histories, link_keys
 from collector.assembly.merge import Fragments
+from collector.dialects.declared import DeclaredSpan, with_declared
+from collector.dialects.declared import markers as declared_markers
 from collector.dialects.registry import Known, known_to, markers, read_log, read_span
 from collector.dialects.sniffing import SniffMemory
 from collector.live.reconstruction import TraceKeys
@@ -21,19 +23,27 @@ class StandardReconstruction:
     """Implements `reconstruction.Reconstruction`."""
 
     def __init__(
-        self, *, decoder: MessageDecoder | None = None, on_undecodable: Callable[[str], None] | None = None
+        self,
+        *,
+        decoder: MessageDecoder | None = None,
+        on_undecodable: Callable[[str], None] | None = None,
+        declared: Sequence[DeclaredSpan] = (),
     ) -> None:
         """`on_undecodable` is called with the dialect's name for each item that a dialect failed on."""
         self._decoder = decoder or MessageDecoder()
         self._on_undecodable = on_undecodable
+        self._declared = tuple(declared)
         self._histories = Histories()
         self._known: SniffMemory[Known] = SniffMemory(known_to)
 
     def markers(self) -> Sequence[bytes]:
-        return markers()
+        return [*markers(), *declared_markers(self._declared)]
 
     def read_span(self, span: Span) -> Operation | None:
-        return read_span(span, self._decoder, on_undecodable=self._on_undecodable, known=self._known)
+        operation = read_span(span, self._decoder, on_undecodable=self._on_undecodable, known=self._known)
+        if operation is None or not self._declared:
+            return operation
+        return with_declared(operation, span, self._declared, self._decoder)
 
     def read_log(self, record: LogRecord) -> Operation | None:
         return read_log(record, self._decoder, on_undecodable=self._on_undecodable)

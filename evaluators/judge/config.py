@@ -42,6 +42,8 @@ class JudgeConfig:
     """HTTP attempts for one answer, within the deadline."""
     max_concurrency: int = 8
     """Falls by itself while the provider says that it is too much, and comes back."""
+    max_requests_per_minute: float | None = None
+    """An even pace, whatever the number of questions in flight. None: as fast as the endpoint takes them."""
     max_output_tokens: int | None = None
     """Includes the hidden reasoning of reasoning models; twice that for the repair of an answer that was cut off.
     None: 8192, or no limit where that is refused."""
@@ -73,6 +75,10 @@ class JudgeConfig:
         for name in ("max_attempts", "max_concurrency", "breaker_failures", "max_response_bytes"):
             if getattr(self, name) < 1:
                 raise EvaluatorConfigError(f"The judge's {name} is {getattr(self, name)} and must be at least 1.")
+        if self.max_requests_per_minute is not None and not self.max_requests_per_minute > 0:
+            raise EvaluatorConfigError(
+                f"The judge's max_requests_per_minute is {self.max_requests_per_minute:g} and must be above 0."
+            )
         if self.answer_tokens < 1:
             raise EvaluatorConfigError(
                 f"The judge's max_output_tokens is {self.max_output_tokens} and must be at least 1."

@@ -6,6 +6,7 @@ import secrets
 from random import Random
 
 from collector.clock import Clock, SystemClock
+from evaluators.judge.caller import Endpoint
 from evaluators.judge.config import JudgeConfig
 from evaluators.judge.credential import Credential, KeyCredential, TokenCredential, TokenSource
 from evaluators.judge.endpoint import OpenAIEndpoint
@@ -13,6 +14,7 @@ from evaluators.judge.entra import EntraTokens
 from evaluators.judge.judge import Judge
 from evaluators.judge.ledger import CallLedger
 from evaluators.judge.metrics import JudgeMetrics
+from evaluators.judge.throttle import ThrottledEndpoint
 from evaluators.transcript.fence import Fence
 
 
@@ -32,7 +34,7 @@ def connect(
     clock = clock or SystemClock()
     return Judge(
         config,
-        endpoint=open_endpoint(config, clock=clock, tokens=tokens),
+        endpoint=_paced(open_endpoint(config, clock=clock, tokens=tokens), config, clock=clock),
         fence=Fence(fence_secret or secrets.token_bytes(32)),
         clock=clock,
         random=random or Random(),  # noqa: S311 - spreads retries over time; no secret.
@@ -44,6 +46,13 @@ def connect(
 def open_endpoint(config: JudgeConfig, *, clock: Clock, tokens: TokenSource | None = None) -> OpenAIEndpoint:
     """What a judge sends its questions to; to be closed by its owner."""
     return OpenAIEndpoint(config, clock=clock, credential=_credential(config, tokens, clock=clock))
+
+
+def _paced(endpoint: Endpoint, config: JudgeConfig, *, clock: Clock) -> Endpoint:
+    pace = config.max_requests_per_minute
+    if pace is None:
+        return endpoint
+    return ThrottledEndpoint(endpoint, requests_per_minute=pace, max_wait_s=config.deadline_s, clock=clock)
 
 
 def _credential(config: JudgeConfig, tokens: TokenSource | None, *, clock: Clock) -> Credential:
