@@ -16,6 +16,7 @@ from evaluators.inquiry import Asking, question_of, without_leaks
 from evaluators.judge.answer import decode_answer
 from evaluators.judge.errors import JudgeError, JudgeErrorType, UnusableAnswerError
 from evaluators.judge.judge import Judge
+from evaluators.judge.question import Question
 from evaluators.registry import EvaluatorRequest
 from evaluators.transcript.escape import one_line
 from evaluators.transcript.record import Record, record_of
@@ -68,24 +69,24 @@ def without_judge() -> Judgement:
 
 
 async def _ask(asking: Asking[A], unit: Unit, judge: Judge, memory: Memory | None) -> Judgement:
+    facts = await asking.facts.find(unit) if asking.facts is not None else ()
     if asking.carrying is None:
         record = record_of(unit.conversation, fence=judge.fence, max_tokens=judge.max_record_tokens)
     else:
-        judged = await judge_turn_by_turn(asking, asking.carrying, unit, judge=judge, memory=memory or _NO_MEMORY)
+        judged = await judge_turn_by_turn(
+            asking, asking.carrying, unit, judge=judge, memory=memory or _NO_MEMORY, facts=facts
+        )
         if isinstance(judged, Judgement):
             return judged
         record = judged
-    answer = await judge.ask(
-        question_of(asking, unit, record),
-        read=lambda content: _checked(asking, unit, record, content),
-    )
+    question = question_of(asking, unit, record, facts=facts)
+    answer = await judge.ask(question, read=lambda content: _checked(asking, unit, record, question, content))
     details = {"coverage": record.coverage, "repaired": answer.repaired}
     return replace(answer.value, details={**answer.value.details, **details}, judge=answer.info)
 
 
-def _checked(asking: Asking[A], unit: Unit, record: Record, content: str) -> Judgement:
+def _checked(asking: Asking[A], unit: Unit, record: Record, question: Question, content: str) -> Judgement:
     judgement = asking.conclude(decode_answer(content, asking.answer_type), unit, record)
-    question = question_of(asking, unit, record)
     return without_leaks(judgement, question, known=asking.repeatable, mark=record.mark)
 
 

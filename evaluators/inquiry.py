@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Generic, TypeVar
@@ -12,6 +12,7 @@ import msgspec
 from evaluators import leak
 from evaluators.carrying import Carrying
 from evaluators.evaluator import Judgement
+from evaluators.facts import Fact, Facts, facts_text
 from evaluators.judge.errors import UnusableAnswerError
 from evaluators.judge.frame import frame_text
 from evaluators.judge.question import Question
@@ -36,6 +37,8 @@ class Asking(Generic[A]):
     """What stands in the question and may stand in the answer, such as a configured role."""
     carrying: Carrying[Any, Any] | None = None
     """How it judges turn by turn; None: it reads the whole conversation each time."""
+    facts: Facts | None = None
+    """What code knows of a unit and the judge is told."""
     schema: Mapping[str, object] = field(init=False)
     carrying_schema: Mapping[str, object] = field(init=False)
 
@@ -46,8 +49,9 @@ class Asking(Generic[A]):
         object.__setattr__(self, "carrying_schema", carrying)
 
 
-def question_of(asking: Asking[A], unit: Unit, record: Record) -> Question:
-    return make_question(asking, record, asking.question(unit, record), schema=asking.schema)
+def question_of(asking: Asking[A], unit: Unit, record: Record, *, facts: Sequence[Fact] = ()) -> Question:
+    told = facts_text(facts, mark=record.mark, first_turn=record.first_turn, turns=len(unit.conversation.turns))
+    return make_question(asking, record, asking.question(unit, record), schema=asking.schema, notes=told)
 
 
 def make_question(

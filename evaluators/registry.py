@@ -16,6 +16,7 @@ from typing import TypeAlias, cast
 from evaluators.agent_rubric.shelf import RubricShelf
 from evaluators.errors import EvaluatorConfigError
 from evaluators.evaluator import Evaluator
+from evaluators.facts import Facts
 from evaluators.store.states import StateLedger
 from evaluators.verdict import UnitKind
 
@@ -38,6 +39,8 @@ class EvaluatorRequest:
     """Where evaluators keep what they carry from turn to turn; None: each unit is judged in full."""
     rubrics: RubricShelf | None = None
     """Where rubrics of agents' versions are kept; None: in memory."""
+    facts: Facts | None = None
+    """What code knows of a unit, for model evaluators to tell their judge."""
 
 
 EvaluatorFactory: TypeAlias = Callable[[EvaluatorRequest], Evaluator]

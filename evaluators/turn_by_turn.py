@@ -7,6 +7,7 @@ long as the conversation is short anyway. A conversation too long for one look i
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -14,6 +15,7 @@ import msgspec
 
 from evaluators.carrying import MAX_PASSES, NOTHING, Carried, Carrying, Memory, shown, upto
 from evaluators.evaluator import Judgement
+from evaluators.facts import Fact, facts_text
 from evaluators.inquiry import Asking, make_question, without_leaks
 from evaluators.judge.answer import decode_answer
 from evaluators.judge.errors import JudgeError
@@ -32,7 +34,13 @@ SHORT_TOKENS = 900
 
 
 async def judge_turn_by_turn(
-    asking: Asking[Any], carrying: Carrying[A, S], unit: Unit, *, judge: Judge, memory: Memory
+    asking: Asking[Any],
+    carrying: Carrying[A, S],
+    unit: Unit,
+    *,
+    judge: Judge,
+    memory: Memory,
+    facts: Sequence[Fact] = (),
 ) -> Judgement | Record:
     """The record of the whole, where one plain look at it is best. Raises `JudgeError`."""
     chain = memory.chain(unit, judge=judge.name)
@@ -43,7 +51,7 @@ async def judge_turn_by_turn(
     ends = _ends(unit, record, judge)
     if carried is None and len(ends) == 1 and (unit.ended or chain is None):
         return record
-    passes = _Passes(asking, carrying, judge)
+    passes = _Passes(asking, carrying, judge, facts)
     for end in ends:
         part = upto(unit, end)
         first = carried.turns if carried is not None else 0
@@ -87,10 +95,11 @@ def _state(carried: Carried, carrying: Carrying[A, S]) -> S | None:
 class _Passes:
     """The questions of one judgement, one after the other."""
 
-    def __init__(self, asking: Asking[Any], carrying: Carrying[A, S], judge: Judge) -> None:
+    def __init__(self, asking: Asking[Any], carrying: Carrying[A, S], judge: Judge, facts: Sequence[Fact] = ()) -> None:
         self._asking = asking
         self._carrying: Carrying[Any, Any] = carrying
         self._judge = judge
+        self._facts = facts
         self._info = JudgeInfo(name=judge.name, cost_usd=0.0)
         self._details: dict[str, object] = {"repaired": False}
         self._count = 0
@@ -116,6 +125,8 @@ class _Passes:
 
     def _question(self, unit: Unit, record: Record, state: Any) -> Question:
         notes = "" if state is None else shown(self._carrying.notes(state), mark=record.mark)
+        turns = len(unit.conversation.turns)
+        notes += facts_text(self._facts, mark=record.mark, first_turn=record.first_turn, turns=turns)
         return make_question(
             self._asking,
             record,

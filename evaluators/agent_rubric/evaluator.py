@@ -22,6 +22,7 @@ from evaluators.assessable import not_assessable, why_not_assessable
 from evaluators.content import digest_of
 from evaluators.errors import EvaluatorConfigError
 from evaluators.evaluator import Judgement
+from evaluators.facts import Facts
 from evaluators.judge.errors import JudgeError
 from evaluators.judge.judge import Judge
 from evaluators.rubric.answer import RubricAnswer
@@ -60,6 +61,7 @@ class AgentRubric:
         clock: Clock,
         name: str = KIND,
         unit_kind: UnitKind = UnitKind.CONVERSATION,
+        facts: Facts | None = None,
     ) -> None:
         self.name = name
         self.unit_kind = unit_kind
@@ -67,6 +69,7 @@ class AgentRubric:
         self._judge = judge
         self._shelf = shelf
         self._clock = clock
+        self._facts = facts
         self._compiler = RubricCompiler(judge, max_criteria=options.max_criteria) if judge is not None else None
         self._locks: dict[str, asyncio.Lock] = {}
         self._failures: dict[str, tuple[float, JudgeError]] = {}
@@ -176,7 +179,9 @@ class AgentRubric:
         """Kept by version, since making its schema takes longer than a verdict."""
         found = self._askings.get(rubric.version)
         if found is None:
-            found = RubricAsking(rubric, kind=KIND, include_reason=self._options.include_reason).asking
+            found = RubricAsking(
+                rubric, kind=KIND, include_reason=self._options.include_reason, facts=self._facts
+            ).asking
             if len(self._askings) >= _MAX_ASKINGS:
                 self._askings.clear()
             self._askings[rubric.version] = found

@@ -28,6 +28,7 @@ def make_agent_rubric(request: EvaluatorRequest) -> Evaluator:
         judge=judge_of(request),
         shelf=request.rubrics or MemoryShelf(),
         clock=SystemClock(),
+        facts=request.facts,
         name=request.name,
         unit_kind=request.unit_kind or UnitKind.CONVERSATION,
     )

@@ -26,6 +26,7 @@ from evaluators.conversation_completeness.rubric import RUBRIC, STEP_RUBRIC, que
 from evaluators.conversation_completeness.state import CompletenessState, KeptIntention, notes_of
 from evaluators.evaluator import Judgement
 from evaluators.evidence import Citation, all_placed
+from evaluators.facts import Facts
 from evaluators.judge.errors import UnusableAnswerError
 from evaluators.judge.frame import frame_text
 from evaluators.judge.judge import Judge
@@ -57,6 +58,7 @@ class ConversationCompleteness:
         name: str = KIND,
         unit_kind: UnitKind = UnitKind.CONVERSATION,
         states: StateLedger | None = None,
+        facts: Facts | None = None,
     ) -> None:
         self.name = name
         self.unit_kind = unit_kind
@@ -66,7 +68,7 @@ class ConversationCompleteness:
         carrying = Carrying(
             CompletenessStepAnswer, CompletenessState, self._step_question, notes_of, self._conclude_step
         )
-        self._asking = Asking(KIND, CompletenessAnswer, self._question, self._conclude, carrying=carrying)
+        self._asking = Asking(KIND, CompletenessAnswer, self._question, self._conclude, carrying=carrying, facts=facts)
         self._judge = judge
         self._options = options
         self._memory = Memory(states, owner=(name, self.version, self.rubric_version))

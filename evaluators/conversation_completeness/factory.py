@@ -31,4 +31,5 @@ def make_conversation_completeness(request: EvaluatorRequest) -> Evaluator:
         name=request.name,
         unit_kind=request.unit_kind or UnitKind.CONVERSATION,
         states=request.states,
+        facts=request.facts,
     )

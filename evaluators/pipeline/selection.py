@@ -7,12 +7,10 @@ on every machine. A conversation in the sample of 0.1 is in that of 0.2 as well.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 
 from collector.model import GapKind, TurnStatus
-from evaluators.pipeline.setup import EvaluatorSetup
+from evaluators.pipeline.setup import EvaluatorSetup, matches
 from evaluators.verdict import DecisionKind, Unit, UnitKind
 
 LEFT_OUT_OF_BUDGET = "The judge's budget is used up, and judge.budget.wait leaves this conversation out."
@@ -29,9 +27,9 @@ class Skip:
 def skip(setup: EvaluatorSetup, unit: Unit) -> Skip | None:
     """None: ask the evaluator."""
     conversation = unit.conversation
-    if not _matches(conversation.service, setup.services):
+    if not matches(conversation.service, setup.services):
         return Skip(DecisionKind.FILTERED, f"Its service is none of {', '.join(setup.services)}.", "service")
-    if not _matches(conversation.agent.name, setup.agents):
+    if not matches(conversation.agent.name, setup.agents):
         return Skip(DecisionKind.FILTERED, f"Its agent is none of {', '.join(setup.agents)}.", "agent")
     filtered = setup.filters.why_not(unit)
     if filtered is not None:
@@ -56,10 +54,6 @@ def skip(setup: EvaluatorSetup, unit: Unit) -> Skip | None:
 def in_sample(conversation_key: str, share: float) -> bool:
     digest = hashlib.blake2b(conversation_key.encode("utf-8", "surrogatepass"), digest_size=8).digest()
     return int.from_bytes(digest, "big") < share * 2.0**64
-
-
-def _matches(name: str | None, globs: Sequence[str]) -> bool:
-    return not globs or (name is not None and any(fnmatchcase(name, glob) for glob in globs))
 
 
 def _is_incomplete(unit: Unit) -> bool:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 
 from evaluators.agent_rubric.shelf import RubricShelf
 from evaluators.errors import EvaluatorConfigError
 from evaluators.evaluator import Evaluator
+from evaluators.facts import Facts, FactSource
 from evaluators.pipeline.filters import KEYS as FILTER_KEYS
 from evaluators.pipeline.filters import Filters, read_filters
 from evaluators.registry import EvaluatorRegistry, EvaluatorRequest
 from evaluators.store.states import StateLedger
-from evaluators.verdict import UnitKind
+from evaluators.verdict import Unit, UnitKind
 
 IMMEDIATE_JUDGES = frozenset({"builtin", "none"})
 """Judges that answer in the process and at once: the deterministic checks, and the judge that is not configured."""
@@ -44,6 +46,12 @@ class EvaluatorSetup:
     def name(self) -> str:
         return self.evaluator.name
 
+    def concerns(self, unit: Unit) -> bool:
+        """No filter leaves the unit out."""
+        conversation = unit.conversation
+        is_named = matches(conversation.service, self.services) and matches(conversation.agent.name, self.agents)
+        return is_named and self.filters.why_not(unit) is None
+
 
 def make_setups(
     entries: Iterable[tuple[str, Mapping[str, object]]],
@@ -56,9 +64,12 @@ def make_setups(
     """From configuration, (kind, options) each; raises one `EvaluatorConfigError` that holds every problem."""
     setups: list[EvaluatorSetup] = []
     problems: list[str] = []
+    facts = Facts()
     for kind, options in entries:
         try:
-            setup = make_setup(kind, options, registry=registry, judge=judge, states=states, rubrics=rubrics)
+            setup = make_setup(
+                kind, options, registry=registry, judge=judge, states=states, rubrics=rubrics, facts=facts
+            )
         except EvaluatorConfigError as err:
             problems.append(str(err))
             continue
@@ -78,6 +89,7 @@ def make_setup(
     judge: object | None,
     states: StateLedger | None = None,
     rubrics: RubricShelf | None = None,
+    facts: Facts | None = None,
 ) -> EvaluatorSetup:
     own = {key: options[key] for key in _OWN_KEYS if key in options}
     rest = {key: value for key, value in options.items() if key not in _OWN_KEYS}
@@ -89,10 +101,11 @@ def make_setup(
         judge=judge,
         states=states,
         rubrics=rubrics,
+        facts=facts,
     )
     evaluator = registry.make(kind, request)
     immediate = evaluator.judge_name in IMMEDIATE_JUDGES
-    return EvaluatorSetup(
+    setup = EvaluatorSetup(
         evaluator=evaluator,
         sample=_sample(kind, own.get("sample", 1.0)),
         agents=_globs(kind, "agents", own.get("agents", ())),
@@ -102,6 +115,13 @@ def make_setup(
         after_close=_after_close(kind, own.get("after_close", "rescore")),
         immediate=immediate,
     )
+    if facts is not None and isinstance(evaluator, FactSource):
+        facts.add(evaluator, is_asked=setup.concerns)
+    return setup
+
+
+def matches(name: str | None, globs: Sequence[str]) -> bool:
+    return not globs or (name is not None and any(fnmatchcase(name, glob) for glob in globs))
 
 
 def _name(kind: str, value: object) -> str:

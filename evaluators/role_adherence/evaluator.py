@@ -19,6 +19,7 @@ from evaluators.carrying import Carrying, Memory
 from evaluators.content import digest_of
 from evaluators.evaluator import Judgement
 from evaluators.evidence import MAX_QUOTE_CHARS, Citation, placed
+from evaluators.facts import Facts
 from evaluators.judge.errors import JudgeErrorType, UnusableAnswerError
 from evaluators.judge.frame import frame_text
 from evaluators.judge.judge import Judge
@@ -54,6 +55,7 @@ class RoleAdherence:
         name: str = KIND,
         unit_kind: UnitKind = UnitKind.CONVERSATION,
         states: StateLedger | None = None,
+        facts: Facts | None = None,
     ) -> None:
         self.name = name
         self.unit_kind = unit_kind
@@ -66,6 +68,7 @@ class RoleAdherence:
             lambda answer, unit, record: self._conclude(answer, unit, record, None)[0],
             repeatable=options.role.text or "",
             carrying=Carrying(RoleAnswer, RoleState, self._question, notes_of, self._conclude),
+            facts=facts,
         )
         self._judge = judge
         self._options = options

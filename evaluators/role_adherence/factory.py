@@ -39,4 +39,5 @@ def make_role_adherence(request: EvaluatorRequest) -> Evaluator:
         name=request.name,
         unit_kind=request.unit_kind or UnitKind.CONVERSATION,
         states=request.states,
+        facts=request.facts,
     )

@@ -10,6 +10,7 @@ from evaluators.asking import Asking, clean, require_in_scope, verified
 from evaluators.assessable import judged_turns
 from evaluators.evaluator import Judgement
 from evaluators.evidence import EvidenceError, verify
+from evaluators.facts import Facts
 from evaluators.judge.errors import JudgeErrorType, UnusableAnswerError
 from evaluators.rubric.answer import Asked, CriterionAnswer, RubricAnswer, answer_type_of, asked_of
 from evaluators.rubric.model import Rubric
@@ -24,10 +25,14 @@ _REASONING_CHARS = 200
 
 
 class RubricAsking:
-    def __init__(self, rubric: Rubric, *, kind: str = "rubric", include_reason: bool = True) -> None:
+    def __init__(
+        self, rubric: Rubric, *, kind: str = "rubric", include_reason: bool = True, facts: Facts | None = None
+    ) -> None:
         self._rubric = rubric
         self._include_reason = include_reason
-        self.asking = Asking(kind, answer_type_of(rubric), self._question, self._conclude, repeatable=rubric.text)
+        self.asking = Asking(
+            kind, answer_type_of(rubric), self._question, self._conclude, repeatable=rubric.text, facts=facts
+        )
 
     def _question(self, unit: Unit, record: Record) -> str:
         return question(self._rubric, unit, turns=_turns(unit, record), include_reason=self._include_reason)

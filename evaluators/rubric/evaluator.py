@@ -7,6 +7,7 @@ from evaluators.asking import NO_JUDGE, ask
 from evaluators.assessable import judged_turns, not_assessable
 from evaluators.content import digest_of
 from evaluators.evaluator import Judgement
+from evaluators.facts import Facts
 from evaluators.judge.frame import frame_text
 from evaluators.judge.judge import Judge
 from evaluators.rubric.asking import RubricAsking
@@ -27,13 +28,14 @@ class RubricEvaluator:
         unit_kind: UnitKind,
         kind: str = "rubric",
         include_reason: bool = True,
+        facts: Facts | None = None,
     ) -> None:
         """`kind` opens the question and names its schema."""
         self.name = name
         self.unit_kind = unit_kind
         self.rubric_version = digest_of([frame_text(""), QUESTION, rubric.version, include_reason])[:12]
         self._rubric = rubric
-        self._asking = RubricAsking(rubric, kind=kind, include_reason=include_reason).asking
+        self._asking = RubricAsking(rubric, kind=kind, include_reason=include_reason, facts=facts).asking
         self._judge = judge
 
     @property

@@ -72,6 +72,7 @@ def _make(
         unit_kind=request.unit_kind or read.on or UnitKind.CONVERSATION,
         kind=kind,
         include_reason=include_reason,
+        facts=request.facts,
     )
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from evaluators.checks.check import Check
 from evaluators.content import digest_of
 from evaluators.evaluator import Judgement
+from evaluators.facts import Fact, is_large
 from evaluators.finding import Finding, Status
 from evaluators.rules.declared import DeclaredRule
 from evaluators.timeline import timeline_of
@@ -20,8 +21,6 @@ from evaluators.verdict import Outcome, Unit, UnitKind
 
 VERSION = "1"
 _MAX_EVIDENCE = 10
-_INLINE_STEPS = 2000
-_INLINE_CHARS = 200_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +34,11 @@ class _Entry:
 
     @property
     def sentence(self) -> str:
-        if self.kind == "rule":
-            words = f"{self.message} " if self.message else ""
-            return f"{words}Rule {self.name} ({self.demand}) is broken: {self.finding.reason}"
-        return f"Check {self.name} ({self.demand}) is broken: {self.finding.reason}"
+        return f"{self.message} {self.words}" if self.message else self.words
+
+    @property
+    def words(self) -> str:
+        return f"{self.kind.capitalize()} {self.name} ({self.demand}) is broken: {self.finding.reason}"
 
     def details(self) -> dict[str, object]:
         return {
@@ -69,17 +69,28 @@ class RulesEvaluator:
         )[:12]
 
     async def evaluate(self, unit: Unit) -> Judgement:
-        if _is_large(unit):
+        if is_large(unit):
             return await asyncio.to_thread(self.judge, unit)
         return self.judge(unit)
 
     def judge(self, unit: Unit) -> Judgement:
+        return _judgement(self._entries(unit))
+
+    def facts(self, unit: Unit) -> list[Fact]:
+        """What is broken, in words for a judge."""
+        broken = [entry for entry in self._entries(unit) if entry.finding.status is Status.FAIL]
+        return [
+            Fact(max((piece.turn for piece in entry.finding.evidence), default=unit.turn.index), entry.words)
+            for entry in broken
+        ]
+
+    def _entries(self, unit: Unit) -> list[_Entry]:
         timeline = timeline_of(unit)
         entries = [
             _Entry("rule", rule.name, demand, rule.rule.check(timeline), rule.message) for rule, demand in self._rules
         ]
         entries += [_Entry("check", check.name, check.demand, check.check(timeline)) for check in self._checks]
-        return _judgement(entries)
+        return entries
 
 
 def _judgement(entries: Sequence[_Entry]) -> Judgement:
@@ -113,18 +124,3 @@ def _passed(entries: Sequence[_Entry], unknown: Sequence[_Entry]) -> str:
         names = ", ".join(entry.name for entry in unknown)
         text += f" Not assessable from the telemetry: {names}."
     return text
-
-
-def _is_large(unit: Unit) -> bool:
-    """Too large to read on the event loop; a cheap guess."""
-    turns = unit.conversation.turns
-    steps = sum(len(turn.steps) for turn in turns)
-    chars = sum(len(turn.output or "") + len(turn.user_input or "") for turn in turns)
-    prompt = len(unit.conversation.system_instructions or "")
-    results = sum(
-        len(step.result)
-        for turn in turns
-        for step in turn.steps
-        if step.kind == "tool_result" and isinstance(step.result, str)
-    )
-    return steps > _INLINE_STEPS or chars + prompt + results > _INLINE_CHARS

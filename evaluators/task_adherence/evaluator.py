@@ -11,6 +11,7 @@ from evaluators.asking import NO_JUDGE, Asking, ask, clean, require_in_scope, ve
 from evaluators.carrying import Carrying, Memory
 from evaluators.content import digest_of
 from evaluators.evaluator import Judgement
+from evaluators.facts import Facts
 from evaluators.judge.frame import frame_text
 from evaluators.judge.judge import Judge
 from evaluators.judge.schema import strict_schema
@@ -37,13 +38,14 @@ class TaskAdherence:
         unit_kind: UnitKind = UnitKind.TURN,
         include_reason: bool = True,
         states: StateLedger | None = None,
+        facts: Facts | None = None,
     ) -> None:
         self.name = name
         self.unit_kind = unit_kind
         texts = [frame_text(""), RUBRIC, STEP_RUBRIC, KEEP]
         self.rubric_version = digest_of([*texts, strict_schema(TaskStepAnswer), include_reason])[:12]
         carrying = Carrying(TaskStepAnswer, TaskState, self._step_question, notes_of, _conclude_step)
-        self._asking = Asking(KIND, TaskAnswer, self._question, _conclude, carrying=carrying)
+        self._asking = Asking(KIND, TaskAnswer, self._question, _conclude, carrying=carrying, facts=facts)
         self._judge = judge
         self._include_reason = include_reason
         self._memory = Memory(states, owner=(name, self.version, self.rubric_version))

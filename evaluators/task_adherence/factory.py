@@ -21,4 +21,5 @@ def make_task_adherence(request: EvaluatorRequest) -> Evaluator:
         unit_kind=request.unit_kind or UnitKind.TURN,
         include_reason=include_reason,
         states=request.states,
+        facts=request.facts,
     )
