@@ -7,6 +7,9 @@ from typing import Any
 
 import msgspec
 
+_LEFT_OUT = ("title", "description", "$defs", "properties", "items")
+"""Descriptions are docstrings of ours, which no judge needs."""
+
 
 def strict_schema(answer_type: type[msgspec.Struct]) -> dict[str, Any]:
     """References are written out, titles left out; all fields are required, in their order, and no others allowed."""
@@ -17,7 +20,7 @@ def strict_schema(answer_type: type[msgspec.Struct]) -> dict[str, Any]:
 def _strict(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> dict[str, Any]:
     if "$ref" in schema:
         return _strict(definitions[schema["$ref"].rsplit("/", 1)[-1]], definitions)
-    strict = {key: value for key, value in schema.items() if key not in ("title", "$defs", "properties", "items")}
+    strict = {key: value for key, value in schema.items() if key not in _LEFT_OUT}
     if "enum" in strict:
         strict = {"type": "string", **strict}
     if "properties" in schema:

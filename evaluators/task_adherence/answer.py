@@ -6,6 +6,8 @@ from typing import Literal
 
 import msgspec
 
+from evaluators.notebook import KeptNote
+
 Verdict = Literal["pass", "fail", "not_applicable"]
 
 
@@ -30,14 +32,6 @@ class TaskAnswer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     @property
     def dimensions(self) -> dict[str, Dimension]:
         return {"goal": self.goal, "rule": self.rule, "procedure": self.procedure}
-
-
-class KeptNote(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What later turns must know of this one; nothing but a place and words that stand there."""
-
-    kind: Literal["request", "limit", "offer", "promise", "consent", "outcome"]
-    at: str
-    quote: str
 
 
 class TaskStepAnswer(TaskAnswer, frozen=True, forbid_unknown_fields=True):

@@ -15,9 +15,10 @@ from evaluators.facts import Facts
 from evaluators.judge.frame import frame_text
 from evaluators.judge.judge import Judge
 from evaluators.judge.schema import strict_schema
+from evaluators.notebook import KEEP
 from evaluators.store.states import StateLedger
 from evaluators.task_adherence.answer import TaskAnswer, TaskStepAnswer
-from evaluators.task_adherence.rubric import KEEP, RUBRIC, STEP_RUBRIC, question, step_question
+from evaluators.task_adherence.rubric import RUBRIC, STEP_RUBRIC, question, step_question
 from evaluators.task_adherence.state import Fault, TaskState, next_state, notes_of
 from evaluators.transcript.record import Record
 from evaluators.verdict import Evidence, Outcome, Unit, UnitKind

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from evaluators.carrying import turn_words
+from evaluators.notebook import keeping
 from evaluators.verdict import Unit, UnitKind
 
 RUBRIC = """\
@@ -71,12 +72,6 @@ _TURN = (
 _SUMMARY = "one or two sentences that give the reason for the verdicts, in the language that the user writes."
 _SHORT_SUMMARY = "a sentence or two that say why, in the user's language."
 _NO_SUMMARY = 'leave it empty ("").'
-KEEP = """
-settled: {settled}
-notes for later turns, at most {count}, each kind, at, quote (4 to 150 characters): request, limit of the user that \
-still hold; offer, promise of the agent that are open; consent of the user; outcome that later acts depend on."""
-_NOTHING_SETTLED = "empty."
-_SETTLED = "numbers of notes done with."
 
 
 def question(unit: Unit, *, include_reason: bool) -> str:
@@ -86,13 +81,12 @@ def question(unit: Unit, *, include_reason: bool) -> str:
 def step_question(unit: Unit, *, first_turn: int, include_reason: bool) -> str:
     """With what is to be carried on; `first_turn` is the first that is new, 0 where the whole is shown."""
     if not first_turn:
-        keep = KEEP.format(settled=_NOTHING_SETTLED, count=12)
-        return _whole(unit, include_reason=include_reason, keep=keep)
+        return _whole(unit, include_reason=include_reason, keep=keeping(first_turn=0))
     first = unit.turn_index if unit.kind is UnitKind.TURN else first_turn
     return STEP_RUBRIC.format(
         turns=turn_words(first, unit.turn_index),
         summary=_SHORT_SUMMARY if include_reason else _NO_SUMMARY,
-        keep=KEEP.format(settled=_SETTLED, count=4),
+        keep=keeping(first_turn=first_turn),
     )
 
 
