@@ -11,6 +11,16 @@ from deploy.dashboards.adherence import CHOSEN, variables, verdicts
 from deploy.dashboards.layout import board, source
 from deploy.dashboards.panels import Query, figure, graph, row, table, traces
 
+_INJECTIONS = """{ span.gen_ai.operation.name = "evaluation"
+  && span.adhere.injection.suspected = true
+  && resource.service.name =~ "$service" }
+| select(
+    resource.service.name,
+    span.gen_ai.agent.name,
+    span.gen_ai.evaluation.name,
+    span.gen_ai.evaluation.explanation,
+    span.gen_ai.conversation.id
+  )"""
 _FAILED_SPANS = """{ span.gen_ai.operation.name = "evaluation"
   && span.adhere.outcome = "fail"
   && resource.service.name =~ "$service"
@@ -41,6 +51,12 @@ def dashboard() -> Any:
             Query(f"count(sum by (service, agent) ({verdicts('fail')}) > 0) or vector(0)"),
             says="Agents of which at least one unit failed.",
         ),
+        figure(
+            "Suspected injections",
+            Query("sum(increase(adhere_judging_injections_suspected_total[$__range])) or vector(0)"),
+            says="Verdicts whose judge saw text that tries to steer it, or orders in a tool's result.",
+            thresholds=((None, "green"), (1, "orange")),
+        ),
         row("Each one"),
         traces(
             "Flagged turns",
@@ -49,6 +65,11 @@ def dashboard() -> Any:
                 "Failed verdicts with reason and evidence; the link leads to the trace that was judged. "
                 "Needs the exporter otlp with spans, and a Tempo that gets them."
             ),
+        ),
+        traces(
+            "Suspected injections, each one",
+            _INJECTIONS,
+            says="Units in which somebody tries to steer the judge or the agent. Needs the same as the list above.",
         ),
         row("Where they come from"),
         graph(

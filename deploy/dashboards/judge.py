@@ -109,6 +109,26 @@ def dashboard() -> Any:
             Query(f"sum by (instance) (adhere_judging_waiting{{{_HERE}}})", "{{instance}}"),
             says="Judgings that wait on disk.",
         ),
+        graph(
+            "Passes by model",
+            Query(
+                f'sum by (model) (increase(adhere_verdicts_total{{{_COSTS}, outcome="pass"}}[1h]))'
+                f' / (sum by (model) (increase(adhere_verdicts_total{{{_COSTS}, outcome=~"pass|fail"}}[1h])) > 0)',
+                "{{model}}",
+            ),
+            says="Share of passes over the last hour by the model that judged: another judge may judge otherwise.",
+            unit="percentunit",
+            bounds=(0, 1),
+        ),
+        graph(
+            "Against people's labels",
+            Query(
+                f'adhere_judge_calibration{{{_EVALUATORS}, measure=~"kappa|sensitivity|specificity"}}',
+                "{{evaluator}} {{judge}} {{measure}}",
+            ),
+            says="How well the judge agrees with people, where it was calibrated.",
+            bounds=(-1, 1),
+        ),
         row("Cost"),
         graph(
             "Cost of an hour",
@@ -119,6 +139,15 @@ def dashboard() -> Any:
             says="What judging cost in the last hour, by agent and evaluator.",
             unit="currencyUSD",
             stacked=True,
+        ),
+        graph(
+            "Budget",
+            Query(
+                f"adhere_judge_budget_used{{{_HERE}}} / adhere_judge_budget_limit{{{_HERE}}}",
+                "{{instance}} {{unit}} of a {{period}}",
+            ),
+            says="Share of judge.budget that is used, where judging is bounded.",
+            unit="percentunit",
         ),
         graph(
             "Tokens",

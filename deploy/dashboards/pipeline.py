@@ -107,6 +107,19 @@ def dashboard() -> Any:
             says="Dropped is what a destination refused for good.",
             unit="reqps",
         ),
+        graph(
+            "Held for scores",
+            Query(f"max by (destination) (adhere_enrich_oldest_age_seconds{{{_HERE}}})", "{{destination}}"),
+            says="Age of the oldest span that a relay with enrich holds until its scores or its deadline.",
+            unit="s",
+        ),
+        graph(
+            "Went on, by why",
+            Query(_rate("adhere_enrich_spans_total", "destination, outcome"), "{{destination}} {{outcome}}"),
+            says="Spans that were held and went on: enriched, or why without scores.",
+            unit="cps",
+            stacked=True,
+        ),
         row("Conversations"),
         graph(
             "Items",

@@ -29,6 +29,7 @@ pytestmark = pytest.mark.timeout(1800)
 
 RULES = {"rules": {"rules": [{"name": "member first", "before": "renew_loan", "require": "check_member"}]}}
 NEEDS_A_DAY = {"adhere-adherence: Against the day before A"}
+NEEDS_LABELS = {"adhere-judge: Against people's labels A"}
 NEEDS_LOSSES = {
     "adhere-judge: Put off A",
     "adhere-pipeline: Relays: retries and losses B",
@@ -59,11 +60,15 @@ async def watched(folder: Path) -> AsyncIterator[tuple[Addresses, RunningServer]
             OtlpSink() as sink,
             running_adhere(
                 folder,
-                relay=[{"name": "backend", "endpoint": sink.http_url}, {"name": "away", "endpoint": away}],
+                relay=[
+                    {"name": "backend", "endpoint": sink.http_url, "enrich": True},
+                    {"name": "away", "endpoint": away},
+                ],
                 judge={
                     "base_url": judge.base_url,
                     "model": "scripted-judge",
                     "api_key": "test",
+                    "budget": {"usd_per_day": 100},
                     "prices": {"scripted-judge": {"input": 1.0, "output": 2.0}},
                 },
                 evaluators=[RULES, {"task_adherence": {"on": "turn"}}, {"role_adherence": {"on": "turn"}}],
@@ -114,14 +119,14 @@ async def test_the_queries_of_the_dashboards_give_data_and_a_broken_rule_raises_
             if number % 10 == 0:
                 turns += await work(addresses, f"visit-{number}")
             empty = await without_data(client, empty)
-            if set(empty) == NEEDS_A_DAY | NEEDS_LOSSES:
+            if set(empty) == NEEDS_A_DAY | NEEDS_LABELS | NEEDS_LOSSES:
                 break
             await asyncio.sleep(1)
         alerts = (await ask(client, "alerts"))["alerts"]
         rules = await ask(client, "rules")
         exemplars = await ask(client, "query_exemplars", query="adhere_score_bucket", start="0", end="4102444800")
 
-    assert set(empty) == NEEDS_A_DAY | NEEDS_LOSSES
+    assert set(empty) == NEEDS_A_DAY | NEEDS_LABELS | NEEDS_LOSSES
     assert {"AdhereHardRuleBroken"} <= {one["labels"]["alertname"] for one in alerts if one["state"] == "firing"}
     assert [rule for group in rules["groups"] for rule in group["rules"] if rule["health"] == "err"] == []
     traces = {one["labels"]["trace_id"] for series in exemplars for one in series["exemplars"]}
