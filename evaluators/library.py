@@ -11,6 +11,7 @@ before any judge is asked; what goes wrong with a judge is an outcome.
 from __future__ import annotations
 
 import asyncio
+import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
@@ -25,6 +26,7 @@ from evaluators.formats import conversation_from
 from evaluators.judge.config import JudgeConfig
 from evaluators.judge.connect import connect
 from evaluators.judge.judge import Judge
+from evaluators.judge.memory_ledger import MemoryLedger
 from evaluators.offline import evaluate_unit, units_of
 from evaluators.pipeline.setup import EvaluatorSetup, make_setup
 from evaluators.portal import LoopThread
@@ -68,6 +70,7 @@ class OfflineEvaluator:
         judge: Judge | JudgeConfig | None = None,
         registry: EvaluatorRegistry | None = None,
         clock: Clock | None = None,
+        cache: bool = True,
     ) -> None:
         if not isinstance(kind, str) and (options or judge is not None):
             raise EvaluatorConfigError(
@@ -82,6 +85,8 @@ class OfflineEvaluator:
             WeakKeyDictionary()
         )
         self._thread = LoopThread()
+        self._ledger = MemoryLedger() if cache else None
+        self._fence_secret = secrets.token_bytes(32)  # The same in every loop, so that the same request is the same.
         evaluator = self._setup(judge if isinstance(judge, Judge) else None).evaluator  # Options are checked here.
         self.name = evaluator.name
         self.unit_kind = evaluator.unit_kind
@@ -152,10 +157,13 @@ class OfflineEvaluator:
         loop = asyncio.get_running_loop()
         made = self._made.get(loop)
         if made is None:
-            own = connect(self._judge, clock=self._clock) if isinstance(self._judge, JudgeConfig) else None
+            own = self._connected(self._judge) if isinstance(self._judge, JudgeConfig) else None
             judge = own if own is not None else self._judge if isinstance(self._judge, Judge) else None
             made = self._made[loop] = (self._setup(judge), own)
         return made[0]
+
+    def _connected(self, config: JudgeConfig) -> Judge:
+        return connect(config, fence_secret=self._fence_secret, clock=self._clock, ledger=self._ledger)
 
     def _setup(self, judge: Judge | None) -> EvaluatorSetup:
         if not isinstance(self._kind, str):
@@ -186,14 +194,16 @@ def make_evaluator(
     judge: Judge | JudgeConfig | None = None,
     registry: EvaluatorRegistry | None = None,
     clock: Clock | None = None,
+    cache: bool = True,
     **options: object,
 ) -> OfflineEvaluator:
     """The evaluator `kind` (built in, or of a plug-in) with its options as in the configuration, `on` among them; or
     an evaluator of one's own, as it is.
 
-    Raises `EvaluatorConfigError`. Without a judge only the deterministic evaluators answer.
+    Raises `EvaluatorConfigError`. Without a judge only the deterministic evaluators answer. `cache`: the same question
+    again is answered from memory, where the evaluator makes its own judge.
     """
-    return OfflineEvaluator(kind, options, judge=judge, registry=registry, clock=clock)
+    return OfflineEvaluator(kind, options, judge=judge, registry=registry, clock=clock, cache=cache)
 
 
 def _conversation(given: object, arguments: Mapping[str, object]) -> Conversation:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import random
 from collections.abc import Sequence
-from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from adhere.cli.batch_judge import AT_ONCE, batch_judge
 from adhere.cli.files import check_files
 from adhere.cli.options import ConfigOption, command_app
 from adhere.cli.progress import progress
@@ -22,23 +20,19 @@ from adhere.cli.rows import Row, read_rows
 from adhere.config import Config, load_config
 from adhere.errors import ConfigError, UsageError
 from adhere.run.data_dir import DataDir
-from adhere.run.judging import judge_settings, with_judge
+from adhere.run.judging import with_judge
 from adhere.run.plan import declared_spans, known_calibrations
 from collector.clock import SystemClock
 from collector.dialects.declared import DeclaredSpan
 from evaluators.agent_rubric.shelf import RubricShelf
 from evaluators.errors import EvaluatorConfigError, InputFormError
 from evaluators.formats import ColumnMap
-from evaluators.judge.config import JudgeConfig
 from evaluators.measuring.calibration import lines_about
 from evaluators.offline import evaluate_all, jobs_of
 from evaluators.pipeline.setup import make_setups
 from evaluators.registry import EvaluatorRegistry
 
 app = command_app()
-
-_AT_ONCE = 32
-"""Nobody's live traffic waits for a batch, so it asks more at a time than a sidecar does."""
 
 
 class Form(StrEnum):
@@ -85,7 +79,11 @@ def evaluate(
     ] = False,
     concurrency: Annotated[
         int | None,
-        typer.Option(min=1, max=1024, help=f"Questions asked at one time; else the configuration's, else {_AT_ONCE}."),
+        typer.Option(min=1, max=1024, help=f"Questions asked at one time; else the configuration's, else {AT_ONCE}."),
+    ] = None,
+    cache: Annotated[
+        Path | None,
+        typer.Option(help="A folder that keeps the judge's answers: the same again asks nobody.", show_default=False),
     ] = None,
     judge_url: Annotated[
         str | None,
@@ -100,7 +98,7 @@ def evaluate(
     check_files(files)
     loaded = with_judge(load_config(config), judge_url=judge_url, model=model)
     rows = _read(files, form=form.value if form else None, columns=columns or [], declared=declared_spans(loaded))
-    results = asyncio.run(_evaluate(loaded, rows, concurrency=concurrency))
+    results = asyncio.run(_evaluate(loaded, rows, concurrency=concurrency, cache=cache))
     unread = [row for row in rows if row.error is not None]
     if output is not None:
         write_results(results, unread, output, view=view.value if view else None, echo=echo)
@@ -130,45 +128,27 @@ def _read(
     return rows
 
 
-async def _evaluate(config: Config, rows: Sequence[Row], *, concurrency: int | None) -> list[Result]:
+async def _evaluate(
+    config: Config, rows: Sequence[Row], *, concurrency: int | None, cache: Path | None
+) -> list[Result]:
     clock = SystemClock()
-    settings = judge_settings(config, environ=os.environ)
-    judge = None
-    if settings is not None:
-        from evaluators.judge.connect import connect  # noqa: PLC0415 - loads an HTTP client, which takes a moment
-
-        settings = _at_once(settings, config, concurrency)
-        judge = connect(settings, clock=clock, random=random.SystemRandom())
-    try:
-        setups = make_setups(
-            [(entry.name, entry.options) for entry in config.evaluators],
-            registry=EvaluatorRegistry(),
-            judge=judge,
-            rubrics=RubricShelf(DataDir(config.data_dir).rubrics),
-        )
-        jobs = [(row, whole, job) for row in rows for whole in row.conversations for job in jobs_of([whole], setups)]
-        results: list[Result] = []
-        with progress("Judging", total=len(jobs)) as steps:
-            verdicts = evaluate_all(
-                [job for _, _, job in jobs],
-                clock=clock,
-                max_concurrency=max(_AT_ONCE, settings.max_concurrency if settings is not None else 0),
+    results: list[Result] = []
+    async with batch_judge(config, concurrency=concurrency, cache=cache, clock=clock) as asked:
+        try:
+            setups = make_setups(
+                [(entry.name, entry.options) for entry in config.evaluators],
+                registry=EvaluatorRegistry(),
+                judge=asked.judge,
+                rubrics=RubricShelf(DataDir(config.data_dir).rubrics),
             )
+        except EvaluatorConfigError as err:
+            raise ConfigError(str(err).splitlines()) from err
+        jobs = [(row, whole, job) for row in rows for whole in row.conversations for job in jobs_of([whole], setups)]
+        with progress("Judging", total=len(jobs)) as steps:
+            verdicts = evaluate_all([job for _, _, job in jobs], clock=clock, max_concurrency=asked.at_once)
             origins = iter(jobs)
             async for verdict in verdicts:
                 row, whole, _ = next(origins)
                 results.append(Result(row, whole, verdict))
                 steps.advance()
-    except EvaluatorConfigError as err:
-        raise ConfigError(str(err).splitlines()) from err
-    finally:
-        if judge is not None:
-            await judge.shutdown()
     return results
-
-
-def _at_once(settings: JudgeConfig, config: Config, concurrency: int | None) -> JudgeConfig:
-    is_set = config.judge is not None and "max_concurrency" in config.judge.model_fields_set
-    if concurrency is None and is_set:
-        return settings
-    return replace(settings, max_concurrency=concurrency or _AT_ONCE)

@@ -16,6 +16,7 @@ from collector.live.readiness import ReadinessConfig, UnitFacts, conversation_du
 from collector.live.ready import ReadyReason
 from evaluators.formats import conversation_from
 from evaluators.formats.otlp import request_of
+from evaluators.judge.config import JudgeConfig
 from evaluators.library import make_evaluator
 from evaluators.pipeline.selection import skip
 from evaluators.pipeline.setup import EvaluatorSetup, make_setup
@@ -28,6 +29,7 @@ from tests.support.conversations import conversation_unit
 from tests.support.evaluators import ScriptedEvaluator, passing, raising
 from tests.support.honest_judge import honest
 from tests.support.judge_reply import always, answer, disconnect, error, hang, in_order, rate_limited
+from tests.support.judge_server import JudgeServer
 from tests.support.judges import scripted_judge
 from tests.support.judging import judging
 from tests.support.malformed_answers import malformed_answers
@@ -299,3 +301,15 @@ async def test_the_same_again_costs_no_judge_call(tmp_path):
             await running.pipeline.drain()
 
     assert len(evaluator.asked) == 1
+
+
+@pytest.mark.parity(75)
+@pytest.mark.parametrize(("cache", "calls"), [(True, 1), (False, 2)])
+def test_so_it_is_in_code_of_ones_own(cache, calls):
+    with JudgeServer(honest) as server:
+        judge = JudgeConfig(model="m", base_url=server.base_url, trust_env=False)
+        with make_evaluator("task_adherence", judge=judge, cache=cache) as evaluator:
+            first, again = evaluator.evaluate_sync(GIVEN), evaluator.evaluate_sync(GIVEN)
+
+    assert len(server.calls) == calls
+    assert (first.id, first.score, first.reason) == (again.id, again.score, again.reason)

@@ -234,3 +234,18 @@ def test_a_batch_asks_many_at_once(adhere: CommandLine, tmp_path: Path) -> None:
 def test_the_choices_of_the_command_are_those_that_there_are() -> None:
     assert {form.value for form in Form} == set(FORMAT_NAMES)
     assert {view.value for view in View} == set(VIEW_NAMES)
+
+
+def test_answers_that_are_kept_in_a_folder_are_asked_for_once(adhere: CommandLine, tmp_path: Path) -> None:
+    output, cache = tmp_path / "out.jsonl", tmp_path / "cache"
+    with JudgeServer(honest) as judge:
+        for _ in range(2):
+            shown = adhere(
+                *("evaluate", "-c", config(tmp_path, ROLE), rows_in(tmp_path, ROWS[0]), "--cache", cache, "-o", output),
+                *("--judge-url", judge.base_url, "--model", "scripted-judge"),
+            )
+
+    assert shown.code == 0
+    assert len(judge.calls) == 1
+    assert lines(output)[0]["score"] == 1.0
+    assert cache.stat().st_mode & 0o077 == 0
