@@ -108,7 +108,9 @@ def tell(asked: Asked[Q], how: Asking) -> None:
 
 
 def write(path: Path, body: bytes) -> None:
+    """For its owner alone where it is new: what is written here holds people's words as a rule."""
     try:
+        path.touch(mode=0o600)
         path.write_bytes(body)
     except OSError as err:
         raise CommandError(f"{path} cannot be written: {err.strerror}.") from err

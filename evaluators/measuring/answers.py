@@ -121,6 +121,7 @@ class AnswerFile:
         """Raises `EvaluatorConfigError` when the file cannot be written."""
         self._model = model
         try:
+            path.touch(mode=0o600)  # Reasons and quotes are people's words.
             self._file: TextIO = path.open("a", encoding="utf-8")
             if path.stat().st_size and not path.read_bytes().endswith(b"\n"):
                 self._file.write("\n")

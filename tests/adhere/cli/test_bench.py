@@ -54,6 +54,7 @@ def test_two_steps_need_no_judge_and_no_key(adhere: CommandLine, cases: Path, tm
     )
 
     assert (exported.code, exported.out) == (0, f"3 requests were written to {requests}.\n")
+    assert requests.stat().st_mode & 0o777 == 0o600, "it holds conversations"
     assert scored.code == 0
     assert "Without an answer, and so without a score" in scored.out
     assert len(read_batch(rest)) == 1

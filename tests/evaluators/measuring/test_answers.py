@@ -95,6 +95,7 @@ def test_kept_answers_come_back_as_they_were(tmp_path):
 
     kept = read_kept(path, model="m").kept
 
+    assert path.stat().st_mode & 0o777 == 0o600
     assert {name: one.completion for name, one in kept.items()} == completions
     assert {one.duration_s for one in kept.values()} == {0.5}
     assert read_kept(path, model="other").kept == {}
