@@ -1,6 +1,6 @@
 """The operations of one or more traces as trees, with every call in them once.
 
-A parent that never arrived makes its children roots. Cycles, which no honest sender makes, are cut at their earliest
+A parent that never arrived makes its children roots, unless an agent is known to be around them. Cycles, which no honest sender makes, are cut at their earliest
 span. What two instrumentations say about one call is folded into one node: a model call directly under a model call, a
 tool directly under a tool of the same name (client and server of MCP), and model calls anywhere that have the same
 response id, or the same messages under another scope, while they overlap in time. A model call with several model calls
@@ -93,6 +93,7 @@ def build_forest(operations: Iterable[Operation]) -> list[Node]:
             node.parent = by_id.get((node.operation.trace_id, parent_id))
             node.parent_is_missing = node.parent is None
     _cut_cycles(nodes)
+    _adopt_orphans(nodes)
     _flatten(nodes)
     for node in nodes:
         if node.parent is not None:
@@ -122,6 +123,38 @@ def _cut_cycles(nodes: Sequence[Node]) -> None:
             on_path.add(current)
             current = current.parent
         safe.update(path)
+
+
+def _adopt_orphans(nodes: Sequence[Node]) -> None:
+    """A span whose parent never arrived is below its trace's root all the same: it goes to the outermost agent around it,
+    where there is one and no more.
+    """
+    orphans = [node for node in nodes if node.parent_is_missing]
+    if not orphans:
+        return
+    agents: dict[str, list[Node]] = defaultdict(list)
+    for node in nodes:
+        if node.kind in AGENT_LIKE and _is_outermost(node):
+            agents[node.operation.trace_id].append(node)
+    for orphan in orphans:
+        around = [agent for agent in agents[orphan.operation.trace_id] if _encloses(agent, orphan)]
+        if len(around) == 1:
+            orphan.parent = around[0]
+
+
+def _is_outermost(node: Node) -> bool:
+    """Of a tree whose root arrived."""
+    top = node
+    for above in node.ancestors():
+        if above.kind in AGENT_LIKE:
+            return False
+        top = above
+    return not top.parent_is_missing
+
+
+def _encloses(outer: Node, inner: Node) -> bool:
+    one, two = outer.operation, inner.operation
+    return one.start_ns <= two.start_ns and two.end_ns <= one.end_ns
 
 
 def _flatten(nodes: Sequence[Node]) -> None:

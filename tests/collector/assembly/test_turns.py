@@ -349,3 +349,21 @@ def test_an_agent_that_stands_for_the_user_and_runs_the_tools_is_no_turn() -> No
 
     assert (turn.user_input, turn.output) == ("Where?", "In Oslo.")
     assert [step.kind for step in turn.steps] == ["tool_call", "tool_result"]
+
+
+def test_a_call_whose_parent_never_arrived_belongs_to_the_agent_around_it() -> None:
+    (turn,) = turns(
+        span("top", agent("clerk", "Where?", "In Oslo."), lasts=90),
+        span("m1", chat([system("Be brief."), asks("Where?")], "In Oslo."), at=5, parent="lost"),
+    )
+
+    assert (turn.user_input, turn.output, turn.gaps) == ("Where?", "In Oslo.", (GapKind.SPANS_MISSING,))
+
+
+def test_parts_of_a_trace_whose_root_never_arrived_stay_side_by_side() -> None:
+    found = turns(
+        span("a", agent("clerk", "Where?", "In Oslo."), lasts=90, parent="lost"),
+        span("b", agent("guide", "When?", "At nine."), at=5, parent="lost"),
+    )
+
+    assert [(turn.user_input, turn.output) for turn in found] == [("Where?", "In Oslo."), ("When?", "At nine.")]
