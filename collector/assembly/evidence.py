@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 
+from collector.assembly.said import contains, user_input_of
 from collector.messages.digests import extend
 from collector.messages.fold import says_anything
 from collector.messages.values import canonical
@@ -16,10 +17,8 @@ from collector.operation import Chain, Message, Operation, OperationKind, Role, 
 LINKING = frozenset({OperationKind.MODEL_CALL, OperationKind.AGENT, OperationKind.WORKFLOW})
 """Operations that may hold what another one goes on from."""
 MAX_NEEDS = 64
-EXCHANGES = 2
-"""One question and its answer alone are many people's."""
-MIN_EXCHANGE = 20
-"""Characters; what is said in fewer ("Hi", "Hello!") is said by many."""
+MIN_REPLY = 30
+"""Characters; what is said in fewer ("Hello!", "You are welcome.") is said to many."""
 MIN_KEPT = 8
 MIN_CALL_ID = 8
 """Shorter tool-call ids ("0", "call_1") are counters of one request, not ids."""
@@ -57,33 +56,31 @@ def goes_unanswered(node: Chain) -> bool:
     return node.parent.message.role is Role.USER and bool(node.parent.message.parts)
 
 
-def exchange_of(operation: Operation) -> bytes | None:
-    """The latest two exchanges and with them the answer, which a history cut at its beginning still holds."""
+def reply_key(operation: Operation) -> bytes | None:
+    """An answer that is long enough to be nobody else's; what was asked before it may be replayed in other words."""
     if operation.kind is not OperationKind.MODEL_CALL or operation.input is None or operation.is_internal:
         return None
-    return _exchange(operation.input, operation.output[0]) if len(operation.output) == 1 else None
+    return _reply_key(operation.output[0]) if len(operation.output) == 1 else None
 
 
-def last_exchange_in(chain: Chain | None) -> bytes | None:
-    """The latest two of a history."""
+def last_reply_in(chain: Chain | None) -> Chain | None:
+    """Where a history's latest answer of that length stands."""
     reply = next(replies_in(chain), None)
-    return _exchange(reply.parent, reply.message) if reply is not None and reply.parent is not None else None
+    return reply if reply is not None and _reply_key(reply.message) is not None else None
 
 
-def _exchange(before: Chain | None, told: Message) -> bytes | None:
-    """None for less than two exchanges, and for what is too short to be anybody's own."""
-    messages = [told]
-    asked = 0
-    while before is not None and asked < EXCHANGES and len(messages) < MAX_NEEDS:
-        if before.message.role is not Role.SYSTEM:
-            messages.append(before.message)
-        asked += before.message.role is Role.USER
-        before = before.parent
-    said = [part.text for message in messages for part in message.parts if isinstance(part, TextPart)]
-    is_text = told.parts and not any(isinstance(part, ToolCallPart) for part in told.parts)
-    if not is_text or asked < EXCHANGES or sum(len("".join(text.split())) for text in said) < MIN_EXCHANGE:
-        return None
-    return b"".join(message.digest for message in messages)
+def _reply_key(told: Message) -> bytes | None:
+    said = sum(len("".join(part.text.split())) for part in told.parts if isinstance(part, TextPart))
+    is_text = not any(isinstance(part, ToolCallPart) for part in told.parts)
+    return told.digest if is_text and said >= MIN_REPLY else None
+
+
+def answers_the_same(operation: Operation, reply: Chain) -> bool:
+    """Both answer the same words, though a template may be around those of one of them."""
+    one, two = user_input_of(operation.input), user_input_of(reply)
+    if two is None:
+        return True  # the cut fell just before the answer
+    return contains(one, two) or contains(two, one)
 
 
 def is_open(operation: Operation) -> bool:

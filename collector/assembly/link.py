@@ -7,7 +7,8 @@ Within one service, the surest first:
    call seen by two instrumentations in traces of their own (same response id, at the same time);
 3. a tool-call id: a call's input holds a call or result that another call's output asked for;
 4. history: a call's input begins with another call's whole input and output, or with the input of one that failed;
-5. a history that was cut at its beginning: the latest exchanges in it are one call's, and no other's.
+5. a history that is not the list that was sent (cut at its beginning, without tools or templates): the latest answer in
+   it, and what it answers, are one call's and no other's.
 
 A conversation id is never overruled: traces with different ids stay apart, a trace without one may join by 2 to 5.
 A list that is known is continued once. A second continuation is another user's whose conversation began with the same
@@ -26,16 +27,17 @@ from collector.assembly.evidence import (
     LINKING,
     answered_ids,
     answering_key,
+    answers_the_same,
     asked_ids,
-    exchange_of,
     fits,
     goes_unanswered,
     is_id,
     is_open,
     is_unanswered,
-    last_exchange_in,
+    last_reply_in,
     pending_key,
     replies_in,
+    reply_key,
     whole_of,
 )
 from collector.assembly.merge import settle
@@ -138,7 +140,7 @@ class _Known:
     opens: dict[tuple[str | None, bytes], list[_Provider]]
     calls: dict[tuple[str | None, str], list[_Provider]]
     pending: dict[bytes, list[_Provider]]
-    exchanges: dict[tuple[str | None, bytes], list[_Provider]]
+    replies: dict[tuple[str | None, bytes], list[_Provider]]
     claims: dict[tuple[int, bytes], tuple[int, Operation]]
 
 
@@ -169,9 +171,9 @@ def _provide(groups: _Groups, provider: _Provider, known: _Known) -> None:
         known.opens[operation.service, operation.input.digest].append(provider)
     for call_id in provider.asked:
         known.calls[operation.service, call_id].append(provider)
-    exchange = exchange_of(operation)
-    if exchange is not None:
-        known.exchanges[operation.service, exchange].append(provider)
+    reply = reply_key(operation)
+    if reply is not None:
+        known.replies[operation.service, reply].append(provider)
     pending = pending_key(operation)
     if pending is not None:
         known.pending[pending].append(provider)
@@ -212,7 +214,7 @@ def _continue_from(groups: _Groups, index: int, operation: Operation, known: _Kn
     answered = (known.calls.get((operation.service, call_id), []) for call_id in answered_ids(operation.input))
     if any(_join_latest(groups, index, providers) for providers in answered):
         return True
-    return _continue_failed(groups, index, operation, known) or _continue_cut(groups, index, operation, known)
+    return _continue_failed(groups, index, operation, known) or _continue_altered(groups, index, operation, known)
 
 
 def _continue_failed(groups: _Groups, index: int, operation: Operation, known: _Known) -> bool:
@@ -233,18 +235,24 @@ def _continue_failed(groups: _Groups, index: int, operation: Operation, known: _
     return False
 
 
-def _continue_cut(groups: _Groups, index: int, operation: Operation, known: _Known) -> bool:
-    """Only where nobody else can be meant: one conversation holds the exchanges, and nothing went on from there yet."""
-    exchange = last_exchange_in(operation.input)
-    said = known.exchanges.get((operation.service, exchange), []) if exchange is not None else []
-    fitting = [provider for provider in said if groups.may_join(provider.index, index)]
+def _continue_altered(groups: _Groups, index: int, operation: Operation, known: _Known) -> bool:
+    """Only where nobody else can be meant: one conversation holds the answer, and nothing went on from there yet."""
+    reply = last_reply_in(operation.input)
+    if reply is None:
+        return False
+    digest = reply.message.digest
+    fitting = [
+        provider
+        for provider in known.replies.get((operation.service, digest), [])
+        if groups.may_join(provider.index, index) and answers_the_same(provider.operation, reply)
+    ]
     if len({groups.find(provider.index) for provider in fitting}) != 1:
         return False
     latest = fitting[-1]
-    digests = [exchange or b"", *([latest.whole.digest] if latest.whole is not None else [])]
-    if not all(_is_free(groups, index, operation, known.claims.get((latest.index, digest))) for digest in digests):
+    digests = [digest, *([latest.whole.digest] if latest.whole is not None else [])]
+    if not all(_is_free(groups, index, operation, known.claims.get((latest.index, key))) for key in digests):
         return False
-    known.claims.setdefault((latest.index, exchange or b""), (index, operation))
+    known.claims.setdefault((latest.index, digest), (index, operation))
     return groups.join(latest.index, index)
 
 

@@ -19,13 +19,13 @@ from collector.assembly.evidence import (
     MAX_NEEDS,
     answering_key,
     asked_ids,
-    exchange_of,
     goes_unanswered,
     is_id,
     is_open,
     is_reply,
-    last_exchange_in,
+    last_reply_in,
     pending_key,
+    reply_key,
     whole_of,
 )
 from collector.assembly.merge import settle
@@ -145,9 +145,9 @@ class _Collected:
                 found = self._histories.keys(operation.input, keys)
                 self.needs.update(dict.fromkeys(found.calls))
                 self.needs.update(dict.fromkeys(found.lists))
-                latest = last_exchange_in(operation.input)
+                latest = last_reply_in(operation.input)
                 if latest is not None:
-                    self.needs[keys.exchange(latest)] = None
+                    self.needs[keys.reply(latest.message.digest)] = None
 
     def _add_ids(self, operation: Operation, keys: _Keys) -> None:
         if operation.conversation_id is not None:
@@ -172,9 +172,9 @@ class _Collected:
             self.needs[key] = None  # the same call, seen by a second instrumentation
         if is_open(operation) and operation.input is not None:
             self.provides.add(keys.open(operation.input))
-        exchange = exchange_of(operation)
-        if exchange is not None:
-            self.provides.add(keys.exchange(exchange))
+        reply = reply_key(operation)
+        if reply is not None:
+            self.provides.add(keys.reply(reply))
         pending = pending_key(operation)
         if pending is not None:
             self.provides.add(pending)
@@ -191,7 +191,7 @@ class _Keys:
         self._call = b"call" + head
         self._list = xxh3_128_intdigest(b"list" + head)
         self._open = xxh3_128_intdigest(b"open" + head)
-        self._exchange = b"said" + head
+        self._reply = xxh3_128_intdigest(b"said" + head)
 
     def identity(self, value: str) -> bytes:
         return xxh3_128_digest(self._identity + value.encode("utf-8", "surrogatepass"))
@@ -199,8 +199,8 @@ class _Keys:
     def call(self, value: str) -> bytes:
         return xxh3_128_digest(self._call + value.encode("utf-8", "surrogatepass"))
 
-    def exchange(self, value: bytes) -> bytes:
-        return xxh3_128_digest(self._exchange + value)
+    def reply(self, digest: bytes) -> bytes:
+        return (int.from_bytes(digest, "big") ^ self._reply).to_bytes(16, "big")
 
     def list(self, chain: Chain) -> bytes:
         """A list's digest is one already; that it is a list, and of which service, is put upon it."""

@@ -1,10 +1,10 @@
 """The operations of one or more traces as trees, with every call in them once.
 
-A parent that never arrived makes its children roots, unless an agent is known to be around them. Cycles, which no honest sender makes, are cut at their earliest
-span. What two instrumentations say about one call is folded into one node: a model call directly under a model call, a
-tool directly under a tool of the same name (client and server of MCP), and model calls anywhere that have the same
-response id, or the same messages under another scope, while they overlap in time. A model call with several model calls
-under it is no call but a loop, hence an agent.
+A parent that never arrived makes its children roots, or leaves them to the agent around them. Cycles, which no honest
+sender makes, are cut at their earliest span. What two instrumentations say about one call is folded into one node: a
+model call directly under a model call, a tool directly under a tool of the same name (client and server of MCP), and
+model calls anywhere that have the same response id, or the same messages under another scope, while they overlap in
+time. A model call with several model calls under it is no call but a loop, hence an agent.
 """
 
 from __future__ import annotations
@@ -126,8 +126,8 @@ def _cut_cycles(nodes: Sequence[Node]) -> None:
 
 
 def _adopt_orphans(nodes: Sequence[Node]) -> None:
-    """A span whose parent never arrived is below its trace's root all the same: it goes to the outermost agent around it,
-    where there is one and no more.
+    """A span whose parent never arrived is below its trace's root all the same: it goes to the outermost agent around
+    it, where there is one and no more.
     """
     orphans = [node for node in nodes if node.parent_is_missing]
     if not orphans:

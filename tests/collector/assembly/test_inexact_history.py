@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from typing import Any
+
+import pytest
 
 from collector.assembly.link import link
 from collector.assembly.link_keys import link_keys
 from collector.model import Conversation
 from collector.telemetry.records import Span
-from tests.support.genai_spans import asks, chat, read_all, rebuild, says, span, system
+from tests.support.genai_spans import asks, calls, chat, read_all, rebuild, returns, says, span, system
 
 RULE = system("Be brief.")
 OPENING = asks("When does the museum open?")
@@ -80,40 +83,68 @@ def test_a_call_that_was_answered_is_not_gone_on_from_without_its_answer() -> No
     assert len(rebuild(items)) == 2
 
 
-def trimmed(prefix: str, last: str, *, common: bool = False, at: int = 0) -> list[Span]:
-    """The window is two exchanges wide, so the second call has no beginning any more."""
-    name = "nobody" if common else prefix
+LONG = "It opens at nine in the morning and closes at six, on Mondays at three."
+
+
+def altered(prefix: str, last: str, history: list[dict[str, Any]], *, at: int = 0) -> list[Span]:
+    """Two turns; the second one's history is not the list that the first one sent."""
     begun = [asks(f"I am {prefix}."), says(f"Hello {prefix}.")]
-    window = [asks(f"I look for {name}."), says(f"I know {name}.")]
-    answer = OPENS["parts"][0]["content"]
     return [
-        span(f"{prefix}1", chat([RULE, *begun, *window, OPENING], answer), at=at, trace=f"{prefix}1"),
-        span(f"{prefix}2", chat([RULE, *window, OPENING, OPENS, asks(last)], "Sure."), at=at + 50, trace=f"{prefix}2"),
+        span(f"{prefix}1", chat([RULE, *begun, OPENING], LONG), at=at, trace=f"{prefix}1"),
+        span(f"{prefix}2", chat([RULE, *history, asks(last)], "Sure."), at=at + 50, trace=f"{prefix}2"),
     ]
 
 
-def test_a_history_cut_at_its_beginning_goes_on_from_its_last_exchanges() -> None:
-    items = trimmed("ann", "May I bring a dog?")
+@pytest.mark.parametrize(
+    "history",
+    [
+        pytest.param([OPENING, says(LONG)], id="cut-at-its-beginning"),
+        pytest.param([says(LONG)], id="cut-before-the-answer"),
+        pytest.param([asks("Context: none.\nWhen does the museum open?"), says(LONG)], id="within-a-template"),
+    ],
+)
+def test_a_history_that_is_not_the_list_that_was_sent_goes_on_from_its_last_answer(
+    history: list[dict[str, Any]],
+) -> None:
+    items = altered("ann", "May I bring a dog?", history)
 
     (conversation,) = rebuild(items)
 
     users = [user for user, _ in texts(conversation)]
-    assert users == ["I am ann.", "I look for ann.", "When does the museum open?", "May I bring a dog?"]
+    assert users == ["I am ann.", "When does the museum open?", "May I bring a dog?"]
     assert share_a_key(items)
 
 
-def test_exchanges_that_two_conversations_hold_join_nobody() -> None:
-    one, other = trimmed("ann", "A dog?", common=True), trimmed("bob", "A parrot?", common=True, at=5)
+def test_a_history_without_the_tools_goes_on_all_the_same() -> None:
+    wanted, result = calls(("hours", "call-00001", {})), returns("9-18", "call-00001")
+    items = [
+        span("a", chat([RULE, OPENING], [wanted]), trace="a"),
+        span("b", chat([RULE, OPENING, wanted, result], LONG), at=20, trace="b"),
+        span("c", chat([RULE, OPENING, says(LONG), asks("Thanks")], "Bye."), at=50, trace="c"),
+    ]
 
-    groups = link(read_all([*one, *other]))
+    (conversation,) = rebuild(items)
+
+    assert texts(conversation) == [("When does the museum open?", LONG), ("Thanks", "Bye.")]
+    assert [step.kind for step in conversation.turns[0].steps] == ["tool_call", "tool_result"]
+
+
+def test_an_answer_that_two_conversations_hold_joins_nobody() -> None:
+    window = [OPENING, says(LONG)]
+
+    groups = link(read_all([*altered("ann", "A dog?", window), *altered("bob", "A parrot?", window, at=5)]))
 
     assert sorted(len(group) for group in groups) == [1, 1, 1, 1]
 
 
-def test_a_single_exchange_is_too_little() -> None:
+def test_an_answer_to_other_words_joins_nobody() -> None:
+    assert len(link(read_all(altered("ann", "A dog?", [asks("And in winter?"), says(LONG)])))) == 2
+
+
+def test_a_short_answer_joins_nobody() -> None:
     items = [
-        span("a", chat([RULE, asks("I am ann."), says("Hello ann."), OPENING], "At nine sharp, every day."), trace="a"),
-        span("b", chat([RULE, OPENING, says("At nine sharp, every day."), asks("Why?")], "So."), at=50, trace="b"),
+        span("a", chat([RULE, asks("I am ann."), says("Hello ann."), OPENING], "At nine."), trace="a"),
+        span("b", chat([RULE, OPENING, says("At nine."), asks("Why?")], "So."), at=50, trace="b"),
     ]
 
     assert len(link(read_all(items))) == 2
