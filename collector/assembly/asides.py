@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from collector.assembly.node import Node
 from collector.assembly.said import has_calls, system_of
 from collector.assembly.segments import Segment
-from collector.assembly.tree import Node
 from collector.messages.fold import says_anything
 from collector.operation import Operation, OperationKind, Role, ToolResultPart
 

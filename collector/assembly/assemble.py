@@ -10,9 +10,10 @@ from collections.abc import Collection, Iterable, Sequence
 
 from collector.assembly.drafts import Draft, Drafts
 from collector.assembly.gaps import gaps_of
+from collector.assembly.node import AGENT_LIKE, Node
 from collector.assembly.said import system_of
 from collector.assembly.steps import Told, tell
-from collector.assembly.tree import AGENT_LIKE, Node, build_forest, live
+from collector.assembly.tree import build_forest, live
 from collector.assembly.units import Unit, response_ids_of, units_of
 from collector.model import Agent, Conversation, ConversationIdSource, ToolDefinition, Turn, TurnStatus
 from collector.operation import Operation, OperationKind

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from collector.assembly.asides import without_asides
 from collector.assembly.items import Items
+from collector.assembly.node import Node
 from collector.assembly.said import (
     Section,
     asked_in,
@@ -25,7 +26,6 @@ from collector.assembly.said import (
     tail_of,
 )
 from collector.assembly.segments import Segment, replayed_in, segments_of, shown_calls
-from collector.assembly.tree import Node
 from collector.messages.fold import says_anything
 from collector.messages.values import squash
 from collector.model import GapKind
@@ -43,6 +43,8 @@ class Draft:
     handoffs: list[Node] = field(default_factory=list)
     items: Items = field(default_factory=Items)
     answer: str | None = None
+    kept: str | None = None
+    """The turn's answer as a later turn replays it: of several that ran side by side, the one that the user saw."""
     anchors: set[bytes] = field(default_factory=set)
     absorbed: set[bytes] = field(default_factory=set)
     """Digests of the lists whose messages after the user's are in the items already."""
@@ -321,10 +323,10 @@ class Drafts:
 
     def _fill(self, turn: Draft, section: Section, node: Node, current: Draft) -> None:
         if turn.calls and not turn.is_unseen:
-            told = next((item.text for item in reversed(turn.items.texts) if not item.asks), turn.answer)
+            told = [item.text for item in turn.items.texts if not item.asks] or [turn.answer]
             replayed = [m for m in section.messages if m.role is Role.ASSISTANT]
             said = "\n".join(p.text for m in replayed[-1:] for p in m.parts if isinstance(p, TextPart))
-            if said and told and not contains(said, told) and not contains(told, said):
+            if said and all(told) and not any(contains(said, text) or contains(text, said) for text in told):
                 current.gaps.add(GapKind.HISTORY_EDITED)
         self._by_anchor.setdefault(section.anchor, turn)
         turn.anchors.add(section.anchor)
@@ -340,8 +342,11 @@ class Drafts:
             fill_only=fill_only,
         )
         said = [m for m in section.messages if m.role is Role.ASSISTANT]
-        if said and turn.answer is None and not turn.has_answer and not _asks(said[-1]):
-            turn.answer = "\n".join(p.text for p in said[-1].parts if isinstance(p, TextPart)) or None
+        if not said or _asks(said[-1]):
+            return
+        turn.kept = "\n".join(p.text for p in said[-1].parts if isinstance(p, TextPart)) or None
+        if turn.answer is None and not turn.has_answer:
+            turn.answer = turn.kept
 
     def _turn_for_tool(self, tool: Node, turns: Sequence[Draft]) -> Draft | None:
         call_id = tool.operation.call_id

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from collector.assembly.drafts import Draft
+from collector.assembly.node import Node
 from collector.assembly.steps import Told, is_handoff
-from collector.assembly.tree import Node
 from collector.messages.fold import says_anything
 from collector.model import GapKind, Step, ToolCallStep, ToolResultStep
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from collector.assembly.tree import Node
+from collector.assembly.node import Node
 from collector.messages.values import text_of
 from collector.model import JsonValue
 

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from collector.assembly.node import AGENT_LIKE, Node
 from collector.assembly.said import answer_of, asked_in, has_calls, payload_of, same_text, told_by
-from collector.assembly.tree import AGENT_LIKE, Node, live
+from collector.assembly.tree import live
 from collector.messages.values import squash
 from collector.model import GapKind
 from collector.operation import OperationKind, ToolCallPart, ToolResultPart

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 from collector.assembly.drafts import Draft
 from collector.assembly.items import CallItem, HandoffItem, Item, Items, TextItem
+from collector.assembly.node import AGENT_LIKE, Node
 from collector.assembly.own_errors import own_error, with_own_error
 from collector.assembly.said import contains, is_cut, is_human, same_text, tail_of
 from collector.assembly.segments import inner_segment
-from collector.assembly.tree import AGENT_LIKE, Node
 from collector.messages.reprs import is_printed_object
 from collector.messages.values import canonical, decode_container, dump, squash
 from collector.model import HandoffStep, JsonValue, MessageStep, Step, ToolCallStep, ToolResultStep
@@ -276,6 +276,7 @@ def _output(draft: Draft) -> tuple[str | None, TextItem | None]:
     calls = [index for index, item in enumerate(draft.items.items) if isinstance(item, CallItem)]
     last_call = calls[-1] if calls else -1
     after = [t for t in draft.items.items[last_call + 1 :] if isinstance(t, TextItem) and not t.asks]
+    after = [text for text in after if same_text(text.text, draft.kept)] or after
     return (after[-1].text, after[-1]) if after else (None, None)
 
 

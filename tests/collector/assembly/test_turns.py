@@ -367,3 +367,37 @@ def test_parts_of_a_trace_whose_root_never_arrived_stay_side_by_side() -> None:
     )
 
     assert [(turn.user_input, turn.output) for turn in found] == [("Where?", "In Oslo."), ("When?", "At nine.")]
+
+
+def test_an_agent_that_a_tool_ran_beside_it_is_nested_under_the_call() -> None:
+    wanted, result = calls(("ask_clerk", "call-00001", {"q": "place of it"})), returns("Oslo", "call-00001")
+    (turn,) = turns(
+        span("top", {"gen_ai.operation.name": "invoke_workflow"}, lasts=100),
+        span("desk", agent("desk"), at=1, lasts=98, parent="top"),
+        span("m1", chat([asks("Where?")], [wanted]), at=2, parent="desk"),
+        span("t1", tool("ask_clerk", {"q": "place of it"}, "Oslo"), at=10, lasts=50, parent="desk"),
+        span("clerk", agent("clerk"), at=11, lasts=40, parent="top"),
+        span("m2", chat([system("Look up."), asks("place of it")], "Oslo"), at=12, parent="clerk"),
+        span("t2", tool("look_up", {"key": "it"}, "Oslo"), at=20, parent="clerk"),
+        span("m3", chat([asks("Where?"), wanted, result], "In Oslo."), at=70, parent="desk"),
+    )
+
+    assert (turn.user_input, turn.output) == ("Where?", "In Oslo.")
+    assert [(step.kind, getattr(step, "name", None)) for step in turn.steps] == [
+        ("tool_call", "ask_clerk"),
+        ("tool_call", "look_up"),
+        ("tool_result", "look_up"),
+        ("tool_result", "ask_clerk"),
+    ]
+
+
+def test_of_agents_that_ran_side_by_side_the_one_is_heard_whose_answer_was_gone_on_from() -> None:
+    first, second = turns(
+        span("top", {"gen_ai.operation.name": "invoke_workflow"}, lasts=50),
+        span("m1", chat([system("You are the clerk."), asks("Open?")], "Until six."), at=2, parent="top"),
+        span("m2", chat([system("You are the guard."), asks("Open?")], "safe"), at=3, parent="top"),
+        span("m3", chat([asks("Open?"), says("Until six."), asks("Thanks")], "Bye."), at=90, trace="t2"),
+    )
+
+    assert (first.output, first.steps, first.gaps) == ("Until six.", (), ())
+    assert second.output == "Bye."
