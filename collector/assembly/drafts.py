@@ -323,7 +323,8 @@ class Drafts:
 
     def _fill(self, turn: Draft, section: Section, node: Node, current: Draft) -> None:
         if turn.calls and not turn.is_unseen:
-            told = [item.text for item in turn.items.texts if not item.asks] or [turn.answer]
+            told = [item.text for item in turn.items.texts if not item.asks]
+            told = told or [turn.answer or ""]
             replayed = [m for m in section.messages if m.role is Role.ASSISTANT]
             said = "\n".join(p.text for m in replayed[-1:] for p in m.parts if isinstance(p, TextPart))
             if said and all(told) and not any(contains(said, text) or contains(text, said) for text in told):

@@ -87,6 +87,9 @@ def _expand(entry: Node, outer: tuple[Node, ...], depth: int) -> list[Segment]:
         return [segment]
     inner = _nearest_agents(entry)
     if not _tells_more(inner, segment):
+        if not segment.calls:  # nothing but wrappers, of which one further inside may say it
+            asked = (sections for agent in segment.agents if (sections := asked_in(agent.operation)))
+            segment.user_text = next((sections[-1].user_text for sections in asked), None)
         return [segment]
     inside = {id(node) for agent in inner for node in (agent, *agent.descendants())}
     loose = [n for n in (*segment.calls, *segment.tools, *segment.handoffs) if id(n) not in inside]

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -401,3 +402,14 @@ def test_of_agents_that_ran_side_by_side_the_one_is_heard_whose_answer_was_gone_
 
     assert (first.output, first.steps, first.gaps) == ("Until six.", (), ())
     assert second.output == "Bye."
+
+
+def test_what_was_asked_may_be_said_far_inside_of_nothing_but_wrappers() -> None:
+    flow = {"gen_ai.operation.name": "invoke_workflow"}
+    (turn,) = turns(
+        span("flow", flow | {"gen_ai.output.messages": json.dumps([says("IN OSLO.")])}, lasts=90),
+        span("step", flow, at=1, lasts=80, parent="flow"),
+        span("crew", flow | {"gen_ai.input.messages": json.dumps([asks("Where?")])}, at=2, lasts=70, parent="step"),
+    )
+
+    assert (turn.user_input, turn.output) == ("Where?", "IN OSLO.")
