@@ -21,18 +21,19 @@ _Prompt = tuple[str | None, frozenset[str]]
 
 def without_asides(segments: Sequence[Segment], replayed: frozenset[bytes]) -> list[Segment]:
     """`replayed` are the digests of all messages that some input holds."""
-    calls = [node for segment in segments for node in segment.calls]
-    if len(segments) < 3:
+    lone = [segment for segment in segments if _stands_alone(segment, replayed)] if len(segments) > 2 else []
+    if not lone:
         return list(segments)
+    calls = [node for segment in segments for node in segment.calls]
     own = {_prompt(node.operation) for node in calls if _is_gone_on_from(node, replayed)}
     latest = max((node.operation.start_ns for node in calls if _goes_on(node.operation)), default=0)
-    lone = [segment for segment in segments if _stands_alone(segment, own, replayed)]
-    beside = {_prompt(s.calls[0].operation) for s in lone if s.calls[0].operation.end_ns <= latest}
-    asides = {id(segment) for segment in lone if _prompt(segment.calls[0].operation) in beside}
+    others = [segment for segment in lone if own and _prompt(segment.calls[0].operation) not in own]
+    beside = {_prompt(s.calls[0].operation) for s in others if s.calls[0].operation.end_ns <= latest}
+    asides = {id(segment) for segment in others if _prompt(segment.calls[0].operation) in beside}
     return [segment for segment in segments if id(segment) not in asides]
 
 
-def _stands_alone(segment: Segment, own: set[_Prompt], replayed: frozenset[bytes]) -> bool:
+def _stands_alone(segment: Segment, replayed: frozenset[bytes]) -> bool:
     if segment.entry.kind is not OperationKind.MODEL_CALL or segment.tools or segment.handoffs:
         return False
     node = segment.calls[0]
@@ -40,7 +41,7 @@ def _stands_alone(segment: Segment, own: set[_Prompt], replayed: frozenset[bytes
     if operation.input is None or not says_anything(operation.output) or any(map(has_calls, operation.output)):
         return False
     known = _goes_on(operation) or operation.previous_response_id or operation.input_is_delta
-    return not known and not _is_gone_on_from(node, replayed) and bool(own) and _prompt(operation) not in own
+    return not known and not _is_gone_on_from(node, replayed)
 
 
 def _goes_on(operation: Operation) -> bool:

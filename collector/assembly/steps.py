@@ -12,12 +12,13 @@ from collector.assembly.drafts import Draft
 from collector.assembly.items import CallItem, HandoffItem, Item, Items, TextItem
 from collector.assembly.node import AGENT_LIKE, Node
 from collector.assembly.own_errors import own_error, with_own_error
+from collector.assembly.pairing import pair_tools
 from collector.assembly.said import contains, is_cut, is_human, same_text, tail_of
 from collector.assembly.segments import inner_segment
 from collector.messages.reprs import is_printed_object
 from collector.messages.values import canonical, decode_container, dump, squash
 from collector.model import HandoffStep, JsonValue, MessageStep, Step, ToolCallStep, ToolResultStep
-from collector.operation import Operation, OperationKind
+from collector.operation import OperationKind
 
 _HANDOFF = re.compile(
     r"^(?:transfer_(?:back_)?to_|hand_?off_to_|hand_?over_to_|delegate_to_)(?P<to>.*)$", re.IGNORECASE
@@ -39,7 +40,7 @@ def tell(draft: Draft) -> Told:
     items = draft.items
     for agent in _agents_without_calls(draft):
         _absorb_agent(items, agent)
-    _pair_tools(items, draft.tools)
+    pair_tools(items, draft.tools)
     _tell_errors(items)
     _drop_unseen_calls(draft)
     _add_handoffs(items, draft.handoffs)
@@ -75,53 +76,6 @@ def _absorb_agent(items: Items, agent: Node) -> None:
     )
 
 
-def _pair_tools(items: Items, tools: Sequence[Node]) -> None:
-    """Each tool span to its call: by id, else by name and arguments, else by name, in order; else a call of its own."""
-    left = sorted(tools, key=lambda node: node.order)
-    for matches in (_same_id, _same_name_and_arguments, _same_name):
-        free = [call for call in items.calls if call.tool is None and not call.is_orphan]
-        unmatched: list[Node] = []
-        for node in left:
-            call = next((c for c in free if matches(c, node.operation)), None)
-            if call is None:
-                unmatched.append(node)
-            else:
-                free.remove(call)
-                _give_tool(items, call, node)
-        left = unmatched
-    for node in left:
-        if _is_known(items, node.operation):
-            continue
-        operation = node.operation
-        call = CallItem(
-            name=operation.tool_name or operation.name,
-            arguments=operation.arguments,
-            time_ns=operation.start_ns,
-            span_id=operation.span_id,
-            call_id=operation.call_id,
-            has_arguments=operation.has_arguments,
-            agent=node.agent_name,
-        )
-        items.insert(call)
-        _give_tool(items, call, node)
-
-
-def _give_tool(items: Items, call: CallItem, node: Node) -> None:
-    operation = node.operation
-    call.tool = node
-    call.span_id = operation.span_id
-    call.agent = call.agent or node.agent_name
-    call.call_id = call.call_id or operation.call_id
-    if (call.arguments is None or not call.has_arguments) and operation.has_arguments:
-        call.arguments, call.has_arguments = operation.arguments, True
-    if operation.has_result and (not call.has_result or call.is_joint or call.result in (None, "")):
-        call.is_joint = False
-        items.give_result(call, operation.result, is_error=False, span_id=operation.span_id, agent=node.agent_name)
-    call.is_error = call.is_error or operation.is_error
-    if call.has_result:
-        call.result_span_id = operation.span_id
-
-
 def _tell_errors(items: Items) -> None:
     """A tool that failed and gave nothing back: its error is what is known of the result."""
     for call in items.calls:
@@ -129,70 +83,6 @@ def _tell_errors(items: Items) -> None:
         if isinstance(node, Node) and not call.has_result and node.operation.is_error and node.operation.error:
             error = own_error(node, None) or node.operation.error
             items.give_result(call, error, is_error=True, span_id=node.operation.span_id, agent=node.agent_name)
-
-
-def _is_known(items: Items, operation: Operation) -> bool:
-    """A second span of a call that has one: the same id, the same arguments at the same time, or a later try."""
-    for call in items.calls:
-        other = call.tool
-        if not isinstance(other, Node):
-            continue
-        if operation.call_id and call.call_id == operation.call_id:
-            return True
-        known = other.operation
-        overlap = known.start_ns <= operation.start_ns <= known.end_ns or (
-            operation.start_ns <= known.start_ns <= operation.end_ns
-        )
-        if _is_later_try(call, known, operation):
-            if operation.has_result and not call.has_result:
-                items.give_result(call, operation.result, is_error=False, span_id=operation.span_id, agent=call.agent)
-            return True
-        if (
-            overlap
-            and known.scope != operation.scope
-            and _names_fit(call.name, operation)
-            and _arguments_fit(call, operation)
-        ):
-            return True
-    return False
-
-
-def _is_later_try(call: CallItem, before: Operation, operation: Operation) -> bool:
-    """The model asked once; the first try failed or was interrupted, and the framework made another."""
-    is_after = operation.start_ns >= before.end_ns and (before.is_error or not before.has_result)
-    return is_after and call.group is not None and _names_fit(call.name, operation) and _arguments_fit(call, operation)
-
-
-def _same_id(call: CallItem, operation: Operation) -> bool:
-    return bool(operation.call_id) and call.call_id == operation.call_id
-
-
-def _same_name_and_arguments(call: CallItem, operation: Operation) -> bool:
-    return _may_pair(call, operation) and _names_fit(call.name, operation) and _arguments_fit(call, operation)
-
-
-def _same_name(call: CallItem, operation: Operation) -> bool:
-    return _may_pair(call, operation) and _names_fit(call.name, operation)
-
-
-def _may_pair(call: CallItem, operation: Operation) -> bool:
-    return not (call.call_id and operation.call_id and len(call.call_id) == len(operation.call_id))
-
-
-def _names_fit(name: str, operation: Operation) -> bool:
-    other = operation.tool_name or operation.name
-    return name == other or (bool(name) and (other.endswith(name) or other.startswith(name) or name.endswith(other)))
-
-
-def _arguments_fit(call: CallItem, operation: Operation) -> bool:
-    if not operation.has_arguments or call.arguments is None:
-        return False
-    one, two = call.arguments, operation.arguments
-    if canonical(one) == canonical(two):
-        return True
-    if isinstance(one, Mapping) and not isinstance(two, Mapping):
-        return len(one) == 1 and canonical(next(iter(one.values()))) == canonical(two)
-    return not one and not two
 
 
 def _drop_unseen_calls(draft: Draft) -> None:
@@ -374,7 +264,7 @@ def _inner_steps(call: CallItem, depth: int) -> list[Item]:
             is_delta=operation.input_is_delta,
         )
         items.add_output(operation.output, time_ns=operation.end_ns, span_id=operation.span_id, agent=node.agent_name)
-    _pair_tools(items, segment.tools)
+    pair_tools(items, segment.tools)
     _tell_errors(items)
     return [item for item in items.items if not _repeats_result(item, call.result)]
 
