@@ -1,4 +1,4 @@
-"""Mastra: every span has a type, and its input and output under names made of that type.
+"""Mastra: every span has a type, and its input and output under names made of that type, or under plain ones.
 
 A generation holds the steps of a model's loop, each a model call. What follows the semantic conventions as well
 (`gen_ai.input.messages` of later exporters) `otel_genai` reads.
@@ -43,7 +43,8 @@ def read_span(span: Span, decoder: MessageDecoder) -> Operation:
     name = str(attributes.get("mastra.span.type"))
     kind = _KINDS.get(name, OperationKind.OTHER)
     frame = replace(span_frame(span, dialect=NAME, kind=kind), is_internal=name in _INTERNAL)
-    given, returned = attributes.get(f"mastra.{name}.input"), attributes.get(f"mastra.{name}.output")
+    given = first(attributes, f"mastra.{name}.input", "input")
+    returned = first(attributes, f"mastra.{name}.output", "output")
     match kind:
         case OperationKind.MODEL_CALL:
             fields = model_call_fields(given, _answer(returned), decoder)
@@ -77,5 +78,7 @@ def _call(call: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _agent(attributes: Mapping[str, Any]) -> Agent | None:
-    name = as_str(first(attributes, "mastra.agent.name", "mastra.agentName", "mastra.agent_id", "mastra.agentId"))
+    name = as_str(
+        first(attributes, "mastra.agent.name", "mastra.agentName", "mastra.agent_id", "mastra.agentId", "agent.id")
+    )
     return Agent(name=name) if name else None
