@@ -129,7 +129,7 @@ class OtlpDestinationConfig(ConfigPart):
 
 
 class RelayConfig(OtlpDestinationConfig):
-    name: str | None = None
+    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$")] | None = None
     """Name of this destination in metrics and for its place in the journal; from the endpoint if not set."""
     signals: tuple[Literal["traces", "logs", "metrics"], ...] = ("traces", "logs", "metrics")
     """What to relay there. Signals that the endpoint has no address for are left out."""

@@ -31,6 +31,7 @@ from adhere.run.tuning import settle_in
 from collector.clock import Clock, SystemClock
 from collector.errors import PermanentError
 from collector.journal.metrics import JournalMetrics
+from collector.journal.reader import JournalReader
 from collector.journal.writer import JournalWriter
 from collector.otlp.grpc import GrpcReceiver
 from collector.otlp.http import HttpReceiver
@@ -97,9 +98,15 @@ async def _run(config: Config, lifetime: Lifetime, data: DataDir, *, clock: Cloc
             kept = KeptRelay(
                 destination,
                 signals=relay.signals,
-                data=data,
-                wakeup=journal.wakeup,
-                journal_metrics=journal_metrics,
+                open_reader=partial(
+                    JournalReader,
+                    data.journal,
+                    plan.relay_cursor(destination),
+                    clock=clock,
+                    metrics=journal_metrics,
+                    wakeup=journal.wakeup,
+                ),
+                dead_letters=data.dead_letters,
                 metrics=relay_metrics,
                 clock=clock,
                 rng=random.SystemRandom(),

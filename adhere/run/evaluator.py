@@ -107,6 +107,8 @@ async def _run(config: Config, lifetime: Lifetime, data: DataDir, stopping: Step
         await relaying.open(destination, relay, stopping=stopping)
         for destination, relay in plan.relays(config, destinations, enrich=True)
     ]
+    for destination, relay in plan.relays(config, destinations, enrich=False):
+        await relaying.send_what_is_left(destination, relay, stopping=stopping)
     enriching = Enriching(
         enriched,
         store=store,

@@ -4,19 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
 
 import structlog
 
-from adhere.run.data_dir import DataDir
-from adhere.run.plan import relay_cursor
 from collector.clock import Clock
-from collector.enrich.hold import Hold
-from collector.enrich.reader import HoldingReader
-from collector.journal.metrics import JournalMetrics
-from collector.journal.protocol import Reader
-from collector.journal.reader import JournalReader
-from collector.journal.wakeup import Wakeup
+from collector.journal.protocol import JournalRecord, Reader
 from collector.relay.dead_letters import DeadLetters
 from collector.relay.destination import Destination
 from collector.relay.metrics import RelayMetrics
@@ -35,24 +29,22 @@ class KeptRelay:
         destination: Destination,
         *,
         signals: Sequence[str],
-        data: DataDir,
-        wakeup: Wakeup | None,
-        journal_metrics: JournalMetrics,
+        open_reader: Callable[[], Reader],
+        dead_letters: Path,
         metrics: RelayMetrics,
         clock: Clock,
         rng: random.Random,
-        hold: Hold | None = None,
+        mark: Callable[[JournalRecord], Awaitable[None]] | None = None,
     ) -> None:
-        """`wakeup` is the journal writer's, where it lives in this process; with a `hold`, scores go on spans."""
+        """`open_reader` is called for each start; `mark` is told of each request that has its outcome."""
         self._destination = destination
         self._signals = frozenset(Signal(signal) for signal in signals) & destination.signals
-        self._data = data
-        self._wakeup = wakeup
-        self._journal_metrics = journal_metrics
+        self._open_reader = open_reader
+        self._dead_letters = dead_letters
         self._metrics = metrics
         self._clock = clock
         self._rng = rng
-        self._hold = hold
+        self._mark = mark
         self._relay: Relay | None = None
         self._stopping = asyncio.Event()
 
@@ -84,7 +76,7 @@ class KeptRelay:
             on_rejected=lambda signal, count: self._metrics.rejected_items.labels(name, signal).inc(count),
         )
         try:
-            reader = self._reader()
+            reader = self._open_reader()
         except BaseException:
             await sender.close()
             raise
@@ -96,22 +88,6 @@ class KeptRelay:
             clock=self._clock,
             rng=self._rng,
             signals=self._signals,
-            dead_letters=DeadLetters(self._data.dead_letters / name),
-            mark=None if self._hold is None else self._hold.mark,
+            dead_letters=DeadLetters(self._dead_letters / name),
+            mark=self._mark,
         )
-
-    def _reader(self) -> Reader:
-        reader = JournalReader(
-            self._data.journal,
-            relay_cursor(self._destination),
-            clock=self._clock,
-            metrics=self._journal_metrics,
-            wakeup=self._wakeup,
-        )
-        if self._hold is None:
-            return reader
-        try:
-            return HoldingReader(reader, self._hold, clock=self._clock)
-        except BaseException:
-            reader.close()
-            raise

@@ -77,6 +77,21 @@ class Hold:
         with self._lock:
             self._store.close()
 
+    @property
+    def is_empty(self) -> bool:
+        return not len(self._held)
+
+    def release(self) -> None:
+        """Let everything go."""
+        with self._safely():
+            now_ns = self._clock.now_ns()
+            self._change([replace(row, until_ns=now_ns) for row in self._held.waiting()])
+
+    def delete(self) -> None:
+        """Close, and remove the file."""
+        with self._lock:
+            self._store.delete()
+
     # What the reader does, in its thread.
 
     def begin_reading(self) -> list[LeavingSpans]:

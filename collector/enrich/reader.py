@@ -6,6 +6,7 @@ the hold's own file.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 
 import structlog
@@ -75,3 +76,21 @@ class HoldingReader:
         if now_s - self._maintained_s >= _MAINTAIN_S:
             self._maintained_s = now_s
             self._hold.maintain()
+
+
+class NothingMore:
+    """A journal's reader at its end, for a hold that only lets go."""
+
+    def read(self, *, max_bytes: int) -> Sequence[JournalRecord]:
+        del max_bytes
+        return ()
+
+    def wait(self, *, timeout_s: float) -> bool:
+        time.sleep(timeout_s)
+        return False
+
+    def commit(self, position: Position) -> None:
+        """There is no place to keep."""
+
+    def close(self) -> None:
+        """There is nothing to close."""

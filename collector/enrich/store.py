@@ -100,6 +100,11 @@ class HoldStore:
     def close(self) -> None:
         self._db.close()
 
+    def delete(self) -> None:
+        self._db.close()
+        for suffix in ("", "-wal", "-shm"):
+            self._path.with_name(self._path.name + suffix).unlink(missing_ok=True)
+
     def begin_anew(self, reason: str, *, now_ns: int) -> None:
         """The file turned out to be unsound."""
         self._db.close()

@@ -2,19 +2,21 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
 import trustme
 from prometheus_client import CollectorRegistry
 
-from adhere.run.data_dir import DataDir
 from adhere.run.plan import relay_cursor
 from adhere.run.relaying import KeptRelay
 from collector.clock import SystemClock
 from collector.journal.metrics import JournalMetrics
+from collector.journal.protocol import JournalRecord
+from collector.journal.reader import JournalReader
 from collector.journal.settings import JournalSettings
 from collector.journal.writer import JournalWriter
 from collector.relay.destination import ClientTls, Destination
@@ -61,9 +63,15 @@ def kept(
     return KeptRelay(
         destination,
         signals=signals or ("traces", "logs", "metrics"),
-        data=DataDir(folder),
-        wakeup=journal.wakeup,
-        journal_metrics=JournalMetrics(registry),
+        open_reader=partial(
+            JournalReader,
+            folder / "journal",
+            relay_cursor(destination),
+            clock=clock,
+            metrics=JournalMetrics(registry),
+            wakeup=journal.wakeup,
+        ),
+        dead_letters=folder / "dead-letters",
         metrics=RelayMetrics(registry),
         clock=clock,
         rng=random.Random(1),
@@ -83,6 +91,34 @@ async def test_a_relay_that_cannot_be_opened_is_tried_again(tmp_path: Path, jour
         trustme.CA().cert_pem.write_to_path(str(authority))
         relay._destination = replace(secure, endpoint=sink.http_url)
         await journal.append(Signal.TRACES, REQUESTS[Signal.TRACES])
+        clock.woken.set()
+
+        await sink.wait_for(lambda s: len(s.requests) == 1)
+        await relay.shutdown(5)
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+
+
+class FailsOnce(JournalReader):
+    failed = False
+
+    def read(self, *, max_bytes: int) -> Sequence[JournalRecord]:
+        if not FailsOnce.failed:
+            FailsOnce.failed = True
+            raise ValueError("A defect.")
+        return super().read(max_bytes=max_bytes)
+
+
+async def test_a_relay_that_failed_gives_its_place_back_for_the_next_one(
+    tmp_path: Path, journal: JournalWriter
+) -> None:
+    clock = HastyClock()
+    async with OtlpSink() as sink:
+        relay = kept(Destination(sink.http_url, name="backend"), tmp_path, journal, clock)
+        relay._open_reader = partial(FailsOnce, *relay._open_reader.args, **relay._open_reader.keywords)  # type: ignore[attr-defined]
+        running = asyncio.ensure_future(relay.run())
+        await journal.append(Signal.TRACES, REQUESTS[Signal.TRACES])
+        await until(lambda: clock.sleeping == [30.0])
         clock.woken.set()
 
         await sink.wait_for(lambda s: len(s.requests) == 1)
