@@ -79,7 +79,11 @@ OPTIONS: Mapping[str, Mapping[str, str]] = {
     "tool_call_accuracy": _RUBRIC,
     "tool_use": _RUBRIC,
     "topic_adherence": {**_RUBRIC, "topics": "Allowed topics; required."},
-    "task_adherence": {"include_reason": _INCLUDE_REASON},
+    "task_adherence": {
+        "doubt": "What real doubt is: a pass, or a fail with what raises it as evidence.",
+        "safety_refusal": "What a refusal for safety is that the system prompt does not demand.",
+        "include_reason": _INCLUDE_REASON,
+    },
 }
 
 REQUIRED: Mapping[str, Mapping[str, object]] = {

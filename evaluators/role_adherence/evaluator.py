@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from msgspec.structs import replace
 
-from evaluators.asking import NO_JUDGE, Asking, ask, clean, verified
+from evaluators.asking import MAX_REASON_CHARS, NO_JUDGE, Asking, ask, clean, verified
 from evaluators.assessable import judged_turns
 from evaluators.carrying import Carrying, Memory
 from evaluators.content import digest_of
@@ -33,6 +33,7 @@ from evaluators.transcript.record import Record
 from evaluators.verdict import Evidence, Outcome, Unit, UnitKind
 
 KIND = "role_adherence"
+_MAX_TOLD_CHARS = 80
 _MAX_ROLE_CHARS = 300
 
 
@@ -147,12 +148,11 @@ class RoleAdherence:
                 details=details,
             )
         score, passed = self._score(len(about.adherent), len(turns))
-        deviating = ", ".join(str(check.turn) for check in about.deviating)
         return Judgement(
             outcome=Outcome.PASS if passed else Outcome.FAIL,
             score=score,
             label="pass" if passed else "fail",
-            reason=_reason(answer, about, deviating),
+            reason=_reason(answer, about),
             evidence=tuple(dict.fromkeys(evidence)),
             details=details
             | {
@@ -226,9 +226,16 @@ def _told(turn: int, reasoning: str, deviations: Sequence[tuple[str, Evidence]])
     }
 
 
-def _reason(answer: RoleAnswer, about: RoleState, deviating: str) -> str:
-    """The summary, behind the deviations of turns that it is not about."""
+def _reason(answer: RoleAnswer, about: RoleState) -> str:
+    """The summary, behind the deviations of turns that it is not about; without one, each by its kind and quote."""
     new = {check.turn for check in answer.turns}
     earlier = [f"{check.reasoning} ({check.turn})" for check in about.deviating if check.turn not in new]
     words = clean(" ".join([*earlier, answer.summary])) if answer.summary.strip() else ""
-    return words or (f"Deviates in turn {deviating}." if deviating else "In role.")
+    if words or not about.deviating:
+        return words or "In role."
+    told = [
+        f"turn {check.turn}, {item.kind} ({item.quote[:_MAX_TOLD_CHARS]})"
+        for check in about.deviating
+        for item in check.deviations
+    ]
+    return clean(f"Deviates in {'; '.join(told)}.", max_chars=MAX_REASON_CHARS)

@@ -18,6 +18,7 @@ from evaluators.judge.schema import strict_schema
 from evaluators.notebook import KEEP
 from evaluators.store.states import StateLedger
 from evaluators.task_adherence.answer import TaskAnswer, TaskStepAnswer
+from evaluators.task_adherence.policy import DEFAULT, Policy
 from evaluators.task_adherence.rubric import RUBRIC, STEP_RUBRIC, question, step_question
 from evaluators.task_adherence.state import Fault, TaskState, next_state, notes_of
 from evaluators.transcript.record import Record
@@ -38,17 +39,19 @@ class TaskAdherence:
         name: str = KIND,
         unit_kind: UnitKind = UnitKind.TURN,
         include_reason: bool = True,
+        policy: Policy = DEFAULT,
         states: StateLedger | None = None,
         facts: Facts | None = None,
     ) -> None:
         self.name = name
         self.unit_kind = unit_kind
         texts = [frame_text(""), RUBRIC, STEP_RUBRIC, KEEP]
-        self.rubric_version = digest_of([*texts, strict_schema(TaskStepAnswer), include_reason])[:12]
+        self.rubric_version = digest_of([*texts, strict_schema(TaskStepAnswer), include_reason, policy.text])[:12]
         carrying = Carrying(TaskStepAnswer, TaskState, self._step_question, notes_of, _conclude_step)
         self._asking = Asking(KIND, TaskAnswer, self._question, _conclude, carrying=carrying, facts=facts)
         self._judge = judge
         self._include_reason = include_reason
+        self._policy = policy.text
         self._memory = Memory(states, owner=(name, self.version, self.rubric_version))
 
     @property
@@ -59,10 +62,12 @@ class TaskAdherence:
         return await ask(self._asking, unit, self._judge, memory=self._memory)
 
     def _question(self, unit: Unit, _: Record) -> str:
-        return question(unit, include_reason=self._include_reason)
+        return question(unit, include_reason=self._include_reason, policy=self._policy)
 
     def _step_question(self, unit: Unit, record: Record, _: TaskState | None) -> str:
-        return step_question(unit, first_turn=record.first_turn, include_reason=self._include_reason)
+        return step_question(
+            unit, first_turn=record.first_turn, include_reason=self._include_reason, policy=self._policy
+        )
 
 
 def _conclude(answer: TaskAnswer, unit: Unit, record: Record) -> Judgement:

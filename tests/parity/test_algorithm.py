@@ -28,11 +28,11 @@ async def test_role_adherence_is_graded(slips):
     assert verdict.score == pytest.approx(1 - slips / 3)
 
 
-@pytest.mark.parity(26, 30)
+@pytest.mark.parity(26, 30, 39)
 async def test_deviations_are_named_by_turn_kind_and_quote():
     verdict, _ = await judged("role_adherence", PIRATE, always(role_reply(None, SLIP, None, summary="")))
 
-    assert verdict.reason == "Deviates in turn 1."
+    assert verdict.reason == "Deviates in turn 1, tone (Certainly, madam.)."
     assert [(item.turn, item.quote) for item in verdict.evidence] == [(1, "Certainly, madam.")]
     assert [turn["turn"] for turn in verdict.details["turns"] if not turn["adherent"]] == [1]
     assert verdict.details["turns"][1]["deviations"][0]["kind"] == "tone"

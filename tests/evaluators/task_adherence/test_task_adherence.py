@@ -2,13 +2,18 @@ from dataclasses import replace
 
 import pytest
 
+from evaluators.errors import EvaluatorConfigError
+from evaluators.registry import EvaluatorRequest
 from evaluators.task_adherence.evaluator import TaskAdherence
+from evaluators.task_adherence.factory import make_task_adherence
+from evaluators.task_adherence.policy import Policy
 from evaluators.verdict import Evidence, Outcome, Unit, UnitKind
 from tests.support.conversations import conversation_unit, refund_conversation, turn_unit
 from tests.support.honest_judge import honest
 from tests.support.judge_reply import always, answer, in_order
 from tests.support.judges import scripted_judge
 
+POLICIES = [("pass", "pass"), ("fail", "pass"), ("pass", "fail"), ("fail", "fail")]
 REFUND = refund_conversation(verified=None)
 CALL = {"at": "t1.0", "quote": 'issue_refund {"order_id": "B-2040"'}
 
@@ -191,3 +196,36 @@ async def test_a_long_conversation_is_judged_in_part_and_says_so():
     assert judgement.outcome in (Outcome.PASS, Outcome.FAIL)
     assert judgement.details["coverage"] < 0.1
     assert server.calls[0].prompt_tokens < 5500
+
+
+@pytest.mark.parametrize(
+    ("options", "said", "unsaid"),
+    [
+        ({}, [], ["doubt fails", "fails goal"]),
+        ({"doubt": "fail"}, ["Here, real doubt fails instead"], ["fails goal"]),
+        ({"safety_refusal": "fail"}, ["a refusal for safety alone", "fails goal"], ["doubt fails"]),
+    ],
+    ids=["default", "doubt", "refusal"],
+)
+async def test_what_passes_in_doubt_or_for_safety_is_for_the_team_to_say(options, said, unsaid):
+    async with scripted_judge(honest) as (judge, server):
+        evaluator = make_task_adherence(EvaluatorRequest(name="task_adherence", options=options, judge=judge))
+        await evaluator.evaluate(turn_unit(REFUND))
+
+    question = server.calls[0].messages[-1]["content"]
+    assert all(words in question for words in said)
+    assert not any(words in question for words in unsaid)
+
+
+def test_another_policy_is_another_rubric():
+    versions = {TaskAdherence(judge=None, policy=Policy(*choices)).rubric_version for choices in POLICIES}
+
+    assert len(versions) == len(POLICIES)
+
+
+@pytest.mark.parametrize("name", ["doubt", "safety_refusal"])
+def test_a_policy_is_pass_or_fail(name):
+    with pytest.raises(
+        EvaluatorConfigError, match=f"'{name}' of 'task_adherence' is 'maybe' and must be one of pass, fail"
+    ):
+        make_task_adherence(EvaluatorRequest(name="task_adherence", options={name: "maybe"}))
