@@ -19,6 +19,7 @@ from evaluators.agent_rubric.compiler import RubricCompiler, compiler_version
 from evaluators.agent_rubric.shelf import Shelf, Shelved
 from evaluators.asking import NO_JUDGE, Asking, ask, failed, without_judge
 from evaluators.assessable import not_assessable, why_not_assessable
+from evaluators.carrying import Memory
 from evaluators.content import digest_of
 from evaluators.errors import EvaluatorConfigError
 from evaluators.evaluator import Judgement
@@ -28,7 +29,8 @@ from evaluators.judge.judge import Judge
 from evaluators.rubric.answer import RubricAnswer
 from evaluators.rubric.asking import RubricAsking
 from evaluators.rubric.model import Rubric
-from evaluators.rubric.question import QUESTION
+from evaluators.rubric.question import TEXTS
+from evaluators.store.states import StateLedger
 from evaluators.verdict import JudgeInfo, Outcome, Unit, UnitKind
 
 KIND = "agent_rubric"
@@ -62,6 +64,7 @@ class AgentRubric:
         name: str = KIND,
         unit_kind: UnitKind = UnitKind.CONVERSATION,
         facts: Facts | None = None,
+        states: StateLedger | None = None,
     ) -> None:
         self.name = name
         self.unit_kind = unit_kind
@@ -70,12 +73,13 @@ class AgentRubric:
         self._shelf = shelf
         self._clock = clock
         self._facts = facts
+        self._states = states
         self._compiler = RubricCompiler(judge, max_criteria=options.max_criteria) if judge is not None else None
         self._locks: dict[str, asyncio.Lock] = {}
         self._failures: dict[str, tuple[float, JudgeError]] = {}
         self._askings: dict[str, Asking[RubricAnswer]] = {}
         settings = [options.threshold, options.include_reason]
-        self._asked = digest_of([compiler_version(max_criteria=options.max_criteria), QUESTION, settings])
+        self._asked = digest_of([compiler_version(max_criteria=options.max_criteria), *TEXTS, settings])
 
     @property
     def threshold(self) -> float | None:
@@ -116,7 +120,9 @@ class AgentRubric:
         if not shelved.rubric.criteria:
             reason = "The system prompt and the tools demand nothing that could be checked."
             return _spent_too(not_assessable("no_demands", reason, judge=self._judge.name), spent)
-        judgement = await ask(self._asking(self._as_configured(shelved.rubric)), unit, self._judge)
+        rubric = self._as_configured(shelved.rubric)
+        memory = Memory(self._states, owner=(self.name, self.version, self._asked, rubric.version))
+        judgement = await ask(self._asking(rubric), unit, self._judge, memory=memory)
         about = {
             "rubric_key": shelved.key,
             "rubric_edited": shelved.is_edited,

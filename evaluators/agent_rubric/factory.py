@@ -29,6 +29,7 @@ def make_agent_rubric(request: EvaluatorRequest) -> Evaluator:
         shelf=request.rubrics or MemoryShelf(),
         clock=SystemClock(),
         facts=request.facts,
+        states=request.states,
         name=request.name,
         unit_kind=request.unit_kind or UnitKind.CONVERSATION,
     )

@@ -11,6 +11,7 @@ from typing import Any, Literal, cast
 
 import msgspec
 
+from evaluators.notebook import KeptNote
 from evaluators.rubric.model import Answer, Rubric
 
 
@@ -47,6 +48,20 @@ class Asked:
 
 def asked_of(entry: CriterionAnswer) -> Asked:
     return Asked(entry.criterion, getattr(entry, "turn", None))
+
+
+class RubricStepAnswer(RubricAnswer, frozen=True, forbid_unknown_fields=True):
+    """With what is carried on."""
+
+    settled: list[int]
+    notes: list[KeptNote]
+
+
+def step_answer_type_of(rubric: Rubric) -> type[RubricStepAnswer]:
+    base: type[msgspec.Struct] = answer_type_of(rubric)
+    kept = [("settled", list[int]), ("notes", list[KeptNote])]
+    whole = msgspec.defstruct("RubricStepAnswer", kept, bases=(base,), frozen=True, forbid_unknown_fields=True)
+    return cast("type[RubricStepAnswer]", whole)
 
 
 def answer_type_of(rubric: Rubric) -> type[RubricAnswer]:

@@ -5,19 +5,29 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from evaluators import evidence
 from evaluators.asking import Asking, clean, require_in_scope, verified
 from evaluators.assessable import judged_turns
+from evaluators.carrying import Carrying
 from evaluators.evaluator import Judgement
-from evaluators.evidence import EvidenceError, verify
+from evaluators.evidence import Citation, all_placed
 from evaluators.facts import Facts
 from evaluators.judge.errors import JudgeErrorType, UnusableAnswerError
-from evaluators.rubric.answer import Asked, CriterionAnswer, RubricAnswer, answer_type_of, asked_of
+from evaluators.notebook import Notebook
+from evaluators.rubric.answer import (
+    Asked,
+    CriterionAnswer,
+    RubricAnswer,
+    RubricStepAnswer,
+    answer_type_of,
+    asked_of,
+    step_answer_type_of,
+)
 from evaluators.rubric.model import Rubric
 from evaluators.rubric.question import question
 from evaluators.rubric.score import Result, Tally, rating_of, score_of
+from evaluators.rubric.state import KeptAnswer, RubricState, notes_of, over_all
 from evaluators.transcript.record import Record
-from evaluators.verdict import Evidence, Outcome, Unit
+from evaluators.verdict import Evidence, Outcome, Unit, UnitKind
 
 _MAX_EVIDENCE = 10
 _MAX_NAMED = 8
@@ -31,17 +41,51 @@ class RubricAsking:
         self._rubric = rubric
         self._include_reason = include_reason
         self.asking = Asking(
-            kind, answer_type_of(rubric), self._question, self._conclude, repeatable=rubric.text, facts=facts
+            kind,
+            answer_type_of(rubric),
+            self._question,
+            self._conclude,
+            repeatable=rubric.text,
+            carrying=Carrying(
+                step_answer_type_of(rubric), RubricState, self._step_question, notes_of, self._conclude_step
+            ),
+            facts=facts,
         )
 
     def _question(self, unit: Unit, record: Record) -> str:
         return question(self._rubric, unit, turns=_turns(unit, record), include_reason=self._include_reason)
 
+    def _step_question(self, unit: Unit, record: Record, _: RubricState | None) -> str:
+        return question(
+            self._rubric,
+            unit,
+            turns=_turns(unit, record),
+            include_reason=self._include_reason,
+            first_turn=record.first_turn,
+            keeps=True,
+        )
+
     def _conclude(self, answer: RubricAnswer, unit: Unit, record: Record) -> Judgement:
+        return self._judgement(answer, unit, self._answers(answer, unit, record))
+
+    def _conclude_step(
+        self, answer: RubricStepAnswer, unit: Unit, record: Record, state: RubricState | None
+    ) -> tuple[Judgement, RubricState | None]:
+        new = self._answers(answer, unit, record)
+        every = over_all(state.answers, new) if state is not None else new
+        notebook = (state.notebook if state is not None else Notebook()).after(answer.settled, answer.notes, unit)
+        after = RubricState(notebook, every) if notebook is not None else None
+        about = new if unit.kind is UnitKind.TURN else every
+        return self._judgement(answer, unit, about), after if after is not None and after.fits else None
+
+    def _answers(self, answer: RubricAnswer, unit: Unit, record: Record) -> list[KeptAnswer]:
         _require_each_once(answer.answers, self._asked(unit, record))
-        checked = [(entry, _evidence(entry, unit)) for entry in answer.answers]
+        return [_kept(entry, unit) for entry in answer.answers]
+
+    def _judgement(self, answer: RubricAnswer, unit: Unit, answers: Sequence[KeptAnswer]) -> Judgement:
+        checked = [(kept, _pieces(kept, unit)) for kept in answers]
         tallies = [
-            Tally(criterion, tuple(entry.answer for entry, _ in checked if entry.criterion == criterion.name))
+            Tally(criterion, tuple(kept.answer for kept in answers if kept.criterion == criterion.name))
             for criterion in self._rubric.criteria
         ]
         result = score_of(self._rubric, tallies)
@@ -58,7 +102,7 @@ class RubricAsking:
         if self._rubric.rating:
             details["rating"] = rating_of(result.score)
         passed = result.passes(self._rubric.threshold)
-        faults = [piece for entry, pieces in checked if entry.answer == "no" for piece in pieces]
+        faults = [piece for kept, pieces in checked if kept.answer == "no" for piece in pieces]
         return Judgement(
             outcome=Outcome.PASS if passed else Outcome.FAIL,
             score=result.score,
@@ -95,42 +139,42 @@ def _require_each_once(answers: Sequence[CriterionAnswer], asked: Sequence[Asked
     raise UnusableAnswerError(f"{'. '.join(problems)}. Give exactly one entry for each that was asked.")
 
 
-def _evidence(entry: CriterionAnswer, unit: Unit) -> tuple[Evidence, ...]:
+def _kept(entry: CriterionAnswer, unit: Unit) -> KeptAnswer:
     """A `no` stands on its evidence. What else is cited is shown where it checks out."""
-    citations = [evidence.Citation(item.at, item.quote) for item in entry.evidence]
-    if entry.answer != "no":
-        return tuple(piece for citation in citations if (piece := _checked(citation, unit)) is not None)
-    found = verified(citations, unit)
+    citations = [Citation(item.at, item.quote) for item in entry.evidence]
     asked = asked_of(entry)
-    require_in_scope(found, unit, what=f"The answer no to {asked}")
-    if asked.turn is not None and all(piece.turn != asked.turn for piece in found):
-        raise UnusableAnswerError(
-            f"The answer no to {asked} has no evidence from that turn.", error_type=JudgeErrorType.EVIDENCE
-        )
-    return found
-
-
-def _checked(citation: evidence.Citation, unit: Unit) -> Evidence | None:
-    try:
-        return verify(citation, unit)
-    except EvidenceError:
-        return None
-
-
-def _listed(tally: Tally, checked: Sequence[tuple[CriterionAnswer, tuple[Evidence, ...]]]) -> Mapping[str, object]:
-    criterion = tally.criterion
-    answers = []
-    for entry, pieces in checked:
-        if entry.criterion == criterion.name:
-            turn = asked_of(entry).turn
-            answers.append(
-                {
-                    **({} if turn is None else {"turn": turn}),
-                    "answer": entry.answer,
-                    "reasoning": clean(entry.reasoning, max_chars=_REASONING_CHARS),
-                    "evidence": [{"turn": piece.turn, "step": piece.step, "quote": piece.quote} for piece in pieces],
-                }
+    if entry.answer == "no":
+        found = verified(citations, unit)
+        require_in_scope(found, unit, what=f"The answer no to {asked}")
+        if asked.turn is not None and all(piece.turn != asked.turn for piece in found):
+            raise UnusableAnswerError(
+                f"The answer no to {asked} has no evidence from that turn.", error_type=JudgeErrorType.EVIDENCE
             )
+    return KeptAnswer(
+        criterion=entry.criterion,
+        turn=asked.turn,
+        answer=entry.answer,
+        reasoning=clean(entry.reasoning, max_chars=_REASONING_CHARS),
+        evidence=[(item.at, item.quote) for item in all_placed(citations, unit)],
+    )
+
+
+def _pieces(kept: KeptAnswer, unit: Unit) -> tuple[Evidence, ...]:
+    return verified([Citation(at, quote) for at, quote in kept.evidence], unit)
+
+
+def _listed(tally: Tally, checked: Sequence[tuple[KeptAnswer, tuple[Evidence, ...]]]) -> Mapping[str, object]:
+    criterion = tally.criterion
+    answers = [
+        {
+            **({} if kept.turn is None else {"turn": kept.turn}),
+            "answer": kept.answer,
+            "reasoning": kept.reasoning,
+            "evidence": [{"turn": piece.turn, "step": piece.step, "quote": piece.quote} for piece in pieces],
+        }
+        for kept, pieces in checked
+        if kept.criterion == criterion.name
+    ]
     kind = {} if criterion.kind is None else {"kind": criterion.kind}
     return {"name": criterion.name, **kind, "ask": criterion.ask, "value": tally.value, "answers": answers}
 

@@ -73,6 +73,7 @@ def _make(
         kind=kind,
         include_reason=include_reason,
         facts=request.facts,
+        states=request.states,
     )
 
 

@@ -37,7 +37,7 @@ def honest(call: JudgeCall) -> Reply:
         case "rubric_compiler":
             return answer(_compiled(record))
         case _ if criteria:
-            return answer(_rubric(record, criteria))
+            return answer(_rubric(record, criteria) | (_kept(record) if "\nsettled:" in record.question else {}))
         case _:
             return answer("I do not know this question.")
 

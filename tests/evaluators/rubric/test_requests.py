@@ -5,14 +5,18 @@ the golden files; their diff is reviewed like code, since it changes what every 
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from evaluators.pipeline.setup import make_setup
 from evaluators.registry import EvaluatorRegistry
+from evaluators.store.states import StatesInMemory
 from evaluators.verdict import UnitKind
+from tests.bench.growing_conversation_bench import growing_conversation
 from tests.support.conversations import conversation_unit, refund_conversation, turn_unit
 from tests.support.golden import assert_golden
+from tests.support.honest_judge import honest
 from tests.support.judges import scripted_judge
 from tests.support.rubrics import rubric_judge
 
@@ -47,3 +51,16 @@ async def test_requests_are_as_recorded(name, kind, options):
     (call,) = server.calls
     schema = json.dumps(call.body["response_format"], indent=1)
     assert_golden(f"judge/{name}.txt", f"{schema}\n{call.messages[2]['content']}\n")
+
+
+async def test_a_request_about_a_new_turn_is_as_recorded():
+    whole = growing_conversation(6)
+    async with scripted_judge(honest) as (judge, server):
+        found = make_setup(
+            "rubric", RUBRIC, registry=EvaluatorRegistry(plugins=()), judge=judge, states=StatesInMemory()
+        ).evaluator
+        for count in range(1, 7):
+            await found.evaluate(conversation_unit(replace(whole, turns=whole.turns[:count])))
+
+    schema = json.dumps(server.calls[-1].body["response_format"], indent=1)
+    assert_golden("judge/rubric_step.txt", f"{schema}\n{server.calls[-1].messages[2]['content']}\n")
