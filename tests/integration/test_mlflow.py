@@ -37,6 +37,13 @@ found = [client.get_trace(one).info for one in arguments]
 print(json.dumps([item.to_dictionary() for info in found for item in info.assessments], default=str))
 """
 
+SPANS = """
+from mlflow import MlflowClient
+trace = MlflowClient(tracking_uri=url).get_trace(arguments[0])
+print(json.dumps([{"name": one.name, "id": one.span_id, "parent": one.parent_id, "attributes": one.attributes}
+                  for one in trace.data.spans], default=str))
+"""
+
 
 def assessments(server: RunningServer, *trace_ids: str) -> list[Any]:
     return list(server.ask(ASSESSMENTS, *(f"tr-{one}" for one in dict.fromkeys(trace_ids))))
@@ -142,3 +149,27 @@ async def test_the_command_writes_a_score_and_reads_it_back(mlflow: RunningServe
     assert "does not know the span" in unknown.err
     assert found.code == 0, found.err
     assert f"on the trace tr-{trace_id}" in found.out
+
+
+async def test_evaluation_spans_are_taken_into_the_trace_that_they_judge(mlflow: RunningServer, tmp_path: Path):
+    item = verdict(secrets.token_hex(16), trace_id=secrets.token_hex(16), span_id=secrets.token_hex(8))
+    await send_span(mlflow.url, trace_id=item.trace_id, span_id=item.span_id, headers=EXPERIMENT)
+    options = {
+        "endpoint": mlflow.url,
+        "protocol": "http/protobuf",
+        "headers": EXPERIMENT,
+        "timeout_s": 60,
+        "events": False,
+        "metrics": False,
+    }
+    [exporter] = build_exporters("otlp", options, context=exporter_context(tmp_path))
+
+    await exporter.export([item])
+    await exporter.export([item])
+    await exporter.close()
+
+    found = await asyncio.to_thread(mlflow.ask, SPANS, f"tr-{item.trace_id}")
+    [evaluation] = [one for one in found if one["parent"] == item.span_id]
+    assert len(found) == 2
+    assert evaluation["name"] == f"evaluation {item.evaluator}"
+    assert evaluation["attributes"]["gen_ai.evaluation.score.label"] == "fail"

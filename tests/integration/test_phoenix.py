@@ -46,6 +46,13 @@ assert found.status_code in (200, 404), found.text
 print(json.dumps(found.json()["data"] if found.status_code == 200 else []))
 """
 
+# Its client finds spans by time and kind; the newest come first.
+EVALUATION_SPANS = """
+from phoenix.client import Client
+found = Client(base_url=url).spans.get_spans(project_identifier="default", limit=1000)
+print(json.dumps([dict(one) for one in found if one["context"]["trace_id"] in arguments], default=str))
+"""
+
 
 def spans_of(server: RunningServer, *span_ids: str) -> list[Any]:
     return list(server.ask(SPANS, *span_ids))
@@ -148,3 +155,26 @@ async def test_the_command_writes_a_score_and_reads_it_back(phoenix: RunningServ
     assert "--trace-id" in unknown.err
     assert found.code == 0, found.err
     assert f"gave it back: annotation adhere_test on the span {span_id}" in found.out
+
+
+async def test_evaluation_spans_are_taken_into_the_trace_that_they_judge(phoenix: RunningServer, tmp_path: Path):
+    item = verdict(secrets.token_hex(16), trace_id=secrets.token_hex(16), span_id=secrets.token_hex(8))
+    await send_span(phoenix.url, trace_id=item.trace_id, span_id=item.span_id)
+    options = {"endpoint": phoenix.url, "protocol": "http/protobuf", "events": False, "metrics": False}
+    [exporter] = build_exporters("otlp", options, context=exporter_context(tmp_path))
+
+    await exporter.export([item])
+    await exporter.export([item])
+    await exporter.close()
+    found: list[Any] = []
+    for _ in range(60):
+        found = await asyncio.to_thread(phoenix.ask, EVALUATION_SPANS, item.trace_id)
+        if len(found) == 2:
+            break
+        await asyncio.sleep(0.5)
+
+    [target] = [one for one in found if one["context"]["span_id"] == item.span_id]
+    [evaluation] = [one for one in found if one is not target]
+    assert evaluation["parent_id"] == item.span_id
+    assert evaluation["span_kind"] == "EVALUATOR"
+    assert evaluation["name"] == f"evaluation {item.evaluator}"
