@@ -132,7 +132,11 @@ def judge_of(request: EvaluatorRequest) -> Judge | None:
 
 
 def failed(err: JudgeError, name: str) -> Judgement:
-    details = {} if err.retry_after_s is None else {"retry_after_s": round(err.retry_after_s, 3)}
+    details: dict[str, object] = {}
+    if err.retry_after_s is not None:
+        details["retry_after_s"] = round(err.retry_after_s, 3)
+    if err.answer is not None:
+        details["answer"] = clean(err.answer, max_chars=MAX_REASON_CHARS)
     return Judgement(
         outcome=Outcome.ERROR,
         error_type=err.error_type.value,

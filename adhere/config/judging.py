@@ -126,6 +126,10 @@ class JudgeConfig(ConfigPart):
     """Any OpenAI-compatible endpoint, such as http://localhost:11434/v1; else OPENAI_BASE_URL; else OpenAI's."""
     api_key: SecretStr | None = None
     """Sent as bearer token; else OPENAI_API_KEY. Not needed for servers that ask for none."""
+    plugin: str | None = None
+    """A judge of another package (entry point group `adhere.judges`), asked instead of an endpoint."""
+    plugin_options: dict[str, Any] = Field(default_factory=dict)
+    """Its own options."""
     azure: AzureConfig | None = None
     """For Azure OpenAI; `{}` is enough with `judge.base_url` and `judge.api_key`."""
     max_concurrency: Annotated[int, Field(gt=0, le=1024)] = 8

@@ -36,6 +36,8 @@ def judge_settings(config: Config, *, environ: Mapping[str, str]) -> JudgeSettin
         model=judge.model,
         base_url=judge.base_url or base_url or OPENAI_BASE_URL,
         api_key=judge.api_key or (SecretStr(key) if key else None),
+        plugin=judge.plugin,
+        plugin_options=judge.plugin_options,
         azure=AzureSettings(**judge.azure.model_dump()) if judge.azure else None,
         headers={name: value.get_secret_value() for name, value in judge.headers.items()},
         deadline_s=judge.deadline_s,

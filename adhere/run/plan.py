@@ -28,6 +28,7 @@ from collector.relay.destination import Destination
 from evaluators.errors import EvaluatorConfigError
 from evaluators.evaluator import Evaluator
 from evaluators.judge.config import JudgeConfig as JudgeSettings
+from evaluators.judge.plugin import load_plugin
 from evaluators.judge.pricing import check_budget
 from evaluators.measuring.calibration import Calibrations, read_calibrations
 from evaluators.pipeline.setup import EvaluatorSetup, make_setup, make_setups
@@ -102,6 +103,8 @@ def check_plan(config: Config, *, environ: Mapping[str, str] | None = None) -> l
 def _asks(judge: JudgeSettings, config: Config) -> str:
     budget = budget_settings(config)
     check_budget(budget, [judge])
+    if judge.plugin is not None:
+        load_plugin(judge.plugin, judge.plugin_options)
     bounds = " and ".join(f"{limit.shown(limit.amount)} a {limit.period}" for limit in budget.limits)
     return f"asks {judge.model}{f', for at most {bounds}' if bounds else ''}"
 

@@ -33,6 +33,9 @@ class JudgeConfig:
     api_key: SecretStr | None = None
     """None for servers that ask for none; the environment is never read here."""
     azure: AzureConfig | None = None
+    plugin: str | None = None
+    """A judge of another package, asked instead of the endpoint; see `evaluators.judge.plugin`."""
+    plugin_options: Mapping[str, object] = field(default_factory=dict)
     headers: Mapping[str, str] = field(default_factory=dict)
     """Sent with every request, for gateways."""
     deadline_s: float = 60.0

@@ -14,6 +14,8 @@ from evaluators.judge.entra import EntraTokens
 from evaluators.judge.judge import Judge
 from evaluators.judge.ledger import CallLedger
 from evaluators.judge.metrics import JudgeMetrics
+from evaluators.judge.own_model import OwnModelEndpoint
+from evaluators.judge.plugin import load_plugin
 from evaluators.judge.throttle import ThrottledEndpoint
 from evaluators.transcript.fence import Fence
 
@@ -43,8 +45,10 @@ def connect(
     )
 
 
-def open_endpoint(config: JudgeConfig, *, clock: Clock, tokens: TokenSource | None = None) -> OpenAIEndpoint:
+def open_endpoint(config: JudgeConfig, *, clock: Clock, tokens: TokenSource | None = None) -> Endpoint:
     """What a judge sends its questions to; to be closed by its owner."""
+    if config.plugin is not None:
+        return OwnModelEndpoint(load_plugin(config.plugin, config.plugin_options))
     return OpenAIEndpoint(config, clock=clock, credential=_credential(config, tokens, clock=clock))
 
 

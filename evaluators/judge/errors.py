@@ -100,6 +100,8 @@ class JudgeError(Exception):
         """The request went out and nobody saw its answer."""
         self.info: JudgeInfo | None = None
         """What was spent before it failed; set by the judge."""
+        self.answer: str | None = None
+        """The last answer, where there was one that could not be used."""
 
 
 class UnusableAnswerError(Exception):

@@ -144,7 +144,9 @@ class Judge:
             return _read(completion, read), True
         except UnusableAnswerError as err:
             await self._caller.forget(tally)
-            raise JudgeError(err.error_type, f"The judge {self.name!r} gave no usable answer twice.") from err
+            unusable = JudgeError(err.error_type, f"The judge {self.name!r} gave no usable answer twice.")
+            unusable.answer = completion.content
+            raise unusable from err
 
     def _info(self, tally: Tally, started_s: float) -> JudgeInfo:
         return tally.info(self.name, pricing=self._pricing, duration_s=self._clock.monotonic_s() - started_s)

@@ -1,7 +1,7 @@
 """A model of one's own as a judge: anything with a name that answers a list of messages with a text.
 
-What goes for an endpoint goes for it: answers are checked against the schema, repaired once, bounded in time and
-number, and an exception of the model is an outcome and no score.
+What goes for an endpoint goes for it: answers are checked against the schema, repaired once, kept, bounded in time and
+number, and an exception of the model is an outcome and no score. TimeoutError and ConnectionError are tried again.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from evaluators.judge.completion import Completion
 from evaluators.judge.config import JudgeConfig
 from evaluators.judge.errors import JudgeError, JudgeErrorType
 from evaluators.judge.judge import Judge
+from evaluators.judge.ledger import CallLedger
 from evaluators.judge.question import Question, Repair, messages_of
 from evaluators.transcript.fence import Fence
 
@@ -40,20 +41,30 @@ class OwnModelEndpoint:
             content = await self._model.answer(messages, schema=question.schema, max_tokens=max_tokens)
         except JudgeError:
             raise
+        except TimeoutError as err:
+            raise self._error(JudgeErrorType.TIMEOUT, "did not answer in time") from err
+        except ConnectionError as err:
+            raise self._error(JudgeErrorType.CONNECTION, "cannot be reached, or hung up") from err
         except Exception as err:  # The model may raise anything; it is named, and what it says may hold content.
-            raise JudgeError(
-                JudgeErrorType.SERVER_ERROR, f"The judge {self._model.name!r} raised {type(err).__name__}."
-            ) from err
+            raise self._error(JudgeErrorType.SERVER_ERROR, f"raised {type(err).__name__}") from err
         if not isinstance(content, str):
-            raise JudgeError(JudgeErrorType.SERVER_ERROR, f"The judge {self._model.name!r} answered with no text.")
+            raise self._error(JudgeErrorType.SERVER_ERROR, "answered with no text")
         return Completion(content=content, finish_reason=None, usage=None, refused=False)
 
     async def close(self) -> None:
         """The model is its maker's."""
 
+    def _error(self, error_type: JudgeErrorType, what: str) -> JudgeError:
+        return JudgeError(error_type, f"The judge {self._model.name!r} {what}.", may_be_billed=True)
+
 
 def judge_from(
-    model: OwnModel, *, config: JudgeConfig | None = None, clock: Clock | None = None, random: Random | None = None
+    model: OwnModel,
+    *,
+    config: JudgeConfig | None = None,
+    clock: Clock | None = None,
+    random: Random | None = None,
+    ledger: CallLedger | None = None,
 ) -> Judge:
     """`config`: its limits and times; its address is not used."""
     return Judge(
@@ -62,4 +73,5 @@ def judge_from(
         fence=Fence(secrets.token_bytes(32)),
         clock=clock or SystemClock(),
         random=random or Random(),  # noqa: S311 - spreads retries over time; no secret.
+        ledger=ledger,
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from evaluators.judge.answer import decode_answer
@@ -13,6 +15,7 @@ from evaluators.task_adherence.answer import TaskAnswer
 
 FINE = {"reasoning": "In order.", "evidence": [], "verdict": "pass"}
 GOOD = {"injection_suspected": False, "goal": FINE, "rule": FINE, "procedure": FINE, "summary": "Gut. 好。"}
+GOOD_TEXT = json.dumps(GOOD, ensure_ascii=False)
 QUESTION = Question(
     name="task_adherence",
     frame='Lines that start with "#aa " are structure.',

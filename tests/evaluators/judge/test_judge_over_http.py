@@ -73,7 +73,7 @@ async def test_an_unknown_price_is_none_and_missing_usage_is_counted_by_us():
     assert given.info.output_tokens > 10
 
 
-async def test_three_rate_limits_then_an_answer_succeed():
+async def test_three_rate_limits_then_an_answer_succeed():  # Statement 66.
     script = in_order([rate_limited(retry_after_s=0)] * 3, then=always(answer(GOOD)))
     async with scripted_judge(script) as (judge, server):
         given = await judge.ask(QUESTION, read=read)
@@ -96,7 +96,7 @@ async def test_three_rate_limits_then_an_answer_succeed():
         pytest.param(Reply(body=b"[" * 100_000), id="deep garbage"),
     ],
 )
-async def test_passing_trouble_is_retried(trouble):
+async def test_passing_trouble_is_retried(trouble):  # Statement 65.
     async with scripted_judge(in_order([trouble], then=always(answer(GOOD)))) as (judge, server):
         given = await judge.ask(QUESTION, read=read)
 
@@ -124,7 +124,7 @@ async def test_passing_trouble_is_retried(trouble):
         pytest.param(Reply(refusal="I can't."), JudgeErrorType.REFUSED, False, id="refusal"),
     ],
 )
-async def test_what_will_not_change_is_not_retried(reply, error_type, retryable):
+async def test_what_will_not_change_is_not_retried(reply, error_type, retryable):  # Statement 65.
     async with scripted_judge(always(reply)) as (judge, server):
         failed = await failure(judge)
 
@@ -177,7 +177,7 @@ async def test_what_a_provider_says_is_not_repeated():
     assert "401 (invalid_api_key)" in str(failed)
 
 
-async def test_a_hung_judge_ends_at_the_deadline():
+async def test_a_hung_judge_ends_at_the_deadline():  # Statement 65.
     clock = ManualClock()
     async with scripted_judge(always(hang()), clock=clock, deadline_s=60.0) as (judge, server):
         async with asyncio.TaskGroup() as tasks:
@@ -240,16 +240,17 @@ async def test_an_answer_that_was_cut_off_is_asked_again_with_more_room():
         pytest.param(answer(GOOD, finish_reason="length"), JudgeErrorType.TRUNCATED, id="whole but cut off"),
     ],
 )
-async def test_a_second_unusable_answer_is_an_error(reply, error_type):
+async def test_a_second_unusable_answer_is_an_error(reply, error_type):  # Statement 67.
     async with scripted_judge(always(reply)) as (judge, server):
         failed = await failure(judge)
 
     assert failed.error_type is error_type
+    assert failed.answer == (reply.content or "")
     assert not failed.error_type.retryable
     assert len(server.calls) == 2
 
 
-async def test_two_hundred_malformed_answers_give_no_value_and_no_other_exception():
+async def test_two_hundred_malformed_answers_give_no_value_and_no_other_exception():  # Statement 67.
     bad = list(malformed_answers(json.dumps(GOOD), count=200, random=Random(3)))
     script = in_order([answer(content) for content in bad])
     async with scripted_judge(script) as (judge, server):
