@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
@@ -98,8 +98,8 @@ class OfflineEvaluator:
         `given` is a conversation in any accepted form; or its parts are keyword arguments, such as `turns`,
         `messages`, `query` and `response`, `tool_definitions`. Raises `InputFormError`, `MissingArgumentError`.
         """
-        (*_, unit) = self._units(given, arguments)
-        return await self._judged(unit)
+        conversation = _conversation(given, arguments)
+        return await self._judged(Unit(self.unit_kind, conversation, turn_index=len(conversation.turns) - 1))
 
     async def evaluate_turns(self, given: object = None, /, **arguments: object) -> TurnVerdicts:
         """A verdict on each turn, judged with its history; `given` as for `evaluate`."""
@@ -107,7 +107,7 @@ class OfflineEvaluator:
             raise EvaluatorConfigError(
                 f"The evaluator {self.name!r} is asked about conversations; make it with on='turn' to judge turns."
             )
-        units = self._units(given, arguments)
+        units = units_of(_conversation(given, arguments), self.unit_kind)
         return TurnVerdicts(tuple(await asyncio.gather(*map(self._judged, units))))
 
     def evaluate_sync(self, given: object = None, /, **arguments: object) -> Verdict:
@@ -170,12 +170,6 @@ class OfflineEvaluator:
             return EvaluatorSetup(self._kind)
         return make_setup(self._kind, self._options, registry=self._registry, judge=judge)
 
-    def _units(self, given: object, arguments: Mapping[str, object]) -> Sequence[Unit]:
-        conversation = _conversation(given, arguments)
-        if not conversation.turns:
-            raise InputFormError("The conversation has no turn; give at least one.")
-        return list(units_of(conversation, self.unit_kind))
-
     def _require_own_judge(self) -> None:
         if isinstance(self._judge, Judge):
             raise EvaluatorConfigError(
@@ -211,9 +205,10 @@ def _conversation(given: object, arguments: Mapping[str, object]) -> Conversatio
         raise MissingArgumentError(
             "conversation", "The argument conversation is missing: give turns, messages, or query and response."
         )
-    if given is None:
-        return conversation_from(dict(arguments))
-    if arguments:
+    if given is not None and arguments:
         names = ", ".join(sorted(arguments))
         raise InputFormError(f"A conversation was given twice: as a value, and as the arguments {names}.")
-    return conversation_from(given)
+    conversation = conversation_from(dict(arguments) if given is None else given)
+    if not conversation.turns:
+        raise InputFormError("The conversation has no turn; give at least one.")
+    return conversation

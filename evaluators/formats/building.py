@@ -6,7 +6,7 @@ verdict ids in every run. Its turns have stand-in ids: no backend holds a span o
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from collector.messages.frame import stand_in_ids
@@ -38,8 +38,17 @@ class About:
     tools: tuple[ToolDefinition, ...] = ()
 
 
+class _Names:
+    """Which tools were called: by the call's id, and those whose calls have none."""
+
+    def __init__(self, drafts: Sequence[TurnDraft]) -> None:
+        calls = [step for draft in drafts for step in draft.steps if isinstance(step, ToolCallStep)]
+        self.by_id = {call.call_id: call.name for call in calls if call.call_id is not None}
+        self.tools = {call.name for call in calls}
+
+
 def build(drafts: Sequence[TurnDraft], about: About, *, system: Sequence[str] = ()) -> Conversation:
-    names = _names(drafts)
+    names = _Names(drafts)
     answered = _answered(drafts)
     found: list[Turn] = []
     for index, draft in enumerate(drafts):
@@ -70,7 +79,7 @@ def _placed(turn: Turn, conversation: Conversation) -> Turn:
     return replace(turn, trace_id=trace_id, span_id=span_id)
 
 
-def _turn(index: int, draft: TurnDraft, names: Mapping[str, str], answered: frozenset[int], *, is_last: bool) -> Turn:
+def _turn(index: int, draft: TurnDraft, names: _Names, answered: frozenset[int], *, is_last: bool) -> Turn:
     waiting = [step for step in draft.steps if isinstance(step, ToolCallStep) and id(step) not in answered]
     measures = draft.measures
     return Turn(
@@ -91,7 +100,7 @@ def _turn(index: int, draft: TurnDraft, names: Mapping[str, str], answered: froz
     )
 
 
-def _gaps(draft: TurnDraft, waiting: Sequence[ToolCallStep], names: Mapping[str, str]) -> set[GapKind]:
+def _gaps(draft: TurnDraft, waiting: Sequence[ToolCallStep], names: _Names) -> set[GapKind]:
     found: set[GapKind] = set()
     if draft.output is None:
         found.add(GapKind.OUTPUT_MISSING)
@@ -105,20 +114,14 @@ def _gaps(draft: TurnDraft, waiting: Sequence[ToolCallStep], names: Mapping[str,
     return found
 
 
-def _is_orphan(step: ToolResultStep, names: Mapping[str, str]) -> bool:
-    return step.call_id not in names if step.call_id is not None else step.name not in names.values()
+def _is_orphan(step: ToolResultStep, names: _Names) -> bool:
+    return step.call_id not in names.by_id if step.call_id is not None else step.name not in names.tools
 
 
-def _named(step: Step, names: Mapping[str, str]) -> Step:
+def _named(step: Step, names: _Names) -> Step:
     if isinstance(step, ToolResultStep) and step.name is None and step.call_id is not None:
-        return replace(step, name=names.get(step.call_id))
+        return replace(step, name=names.by_id.get(step.call_id))
     return step
-
-
-def _names(drafts: Sequence[TurnDraft]) -> dict[str, str]:
-    """The tool of each call, by its id; by its name where it has none."""
-    calls = [step for draft in drafts for step in draft.steps if isinstance(step, ToolCallStep)]
-    return {call.call_id if call.call_id is not None else f"\0{call.name}": call.name for call in calls}
 
 
 def _answered(drafts: Sequence[TurnDraft]) -> frozenset[int]:
@@ -131,16 +134,17 @@ def _answered(drafts: Sequence[TurnDraft]) -> frozenset[int]:
             if isinstance(step, ToolCallStep):
                 if step.call_id is not None:
                     by_id[step.call_id] = step
-                loose.append(step)
+                else:
+                    loose.append(step)
             elif isinstance(step, ToolResultStep) and step.name != RETRIEVED:
                 call = by_id.get(step.call_id) if step.call_id is not None else _first_fitting(step, loose)
                 if call is not None:
                     found.add(id(call))
-                    loose = [other for other in loose if other is not call]
+                    if call.call_id is None:
+                        loose.remove(call)
     return frozenset(found)
 
 
 def _first_fitting(result: ToolResultStep, calls: Sequence[ToolCallStep]) -> ToolCallStep | None:
     """A result without an id answers a call without one; where the call has one, nobody can know."""
-    fitting = (call for call in calls if call.call_id is None and result.name in (None, call.name))
-    return next(fitting, None)
+    return next((call for call in calls if result.name in (None, call.name)), None)

@@ -25,11 +25,16 @@ class Measures:
 
 @dataclass(slots=True)
 class TurnDraft:
-    user_input: str | None = None
+    asked: list[str] = field(default_factory=list)
+    """What the user said, in pieces; empty where the agent spoke first."""
     steps: list[Step] = field(default_factory=list)
     output: str | None = None
     gaps: set[GapKind] = field(default_factory=set)
     measures: Measures = Measures()
+
+    @property
+    def user_input(self) -> str | None:
+        return "\n\n".join(filter(None, self.asked)) if self.asked else None
 
     @property
     def has_agent(self) -> bool:
@@ -48,24 +53,28 @@ class Drafting:
 
     def __init__(self) -> None:
         self.turns: list[TurnDraft] = []
-        self.system: list[str] = []
+        self._system: dict[str, None] = {}
         self._groups = 0
 
     def instruct(self, text: str) -> None:
-        if text.strip() and text not in self.system:
-            self.system.append(text)
+        if text.strip():
+            self._system.setdefault(text)
+
+    @property
+    def system(self) -> list[str]:
+        """Each text once, in its order."""
+        return list(self._system)
 
     def ask(self, text: str) -> None:
         if not self.turns or self.turns[-1].has_agent:
             self.begin(text)
             return
-        turn = self.turns[-1]
-        turn.user_input = text if turn.user_input is None else "\n\n".join(filter(None, (turn.user_input, text)))
+        self.turns[-1].asked.append(text)
 
     def begin(self, text: str | None) -> TurnDraft:
         """A turn of its own, whatever was before it."""
         self._groups = 0
-        self.turns.append(TurnDraft(user_input=text))
+        self.turns.append(TurnDraft(asked=[] if text is None else [text]))
         return self.turns[-1]
 
     def say(self, text: str, *, agent: str | None = None) -> None:

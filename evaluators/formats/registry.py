@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
 from collector.messages.values import decode
@@ -35,6 +35,7 @@ _FORMATS = (
     Format("dialogue", dialogue.fits, _one(dialogue.read)),
     Format("chat", chat.fits, _one(chat.read)),
 )
+_MAX_DEPTH = 48
 FORMAT_NAMES = tuple(one.name for one in _FORMATS)
 _ACCEPTED = (
     "turns of input and actual_output, turns of role and content, query and response, a list of messages, "
@@ -66,8 +67,7 @@ def _opened(value: object) -> object:
     """JSON text is opened, and what only says that it holds a conversation is taken off."""
     if isinstance(value, str | bytes | bytearray):
         value = decode(bytes(value) if isinstance(value, bytearray) else value)
-    if isinstance(value, tuple):
-        value = list(value)
+    value = _as_data(value, _MAX_DEPTH)
     inner = value.get("conversation") if isinstance(value, Mapping) else None
     if isinstance(inner, Mapping) and isinstance(value, Mapping):
         return {**value, **inner}
@@ -75,6 +75,25 @@ def _opened(value: object) -> object:
         key = "turns" if pairs.fits(inner) else "messages"
         return {**value, key: inner}
     return value
+
+
+def _as_data(value: object, depth: int) -> Any:
+    """Objects of other tools' classes, such as their test cases, as the mappings that they stand for."""
+    if depth <= 0 or value is None or isinstance(value, str | int | float | bool):
+        return value
+    if isinstance(value, Mapping):
+        return {key: _as_data(item, depth - 1) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_as_data(item, depth - 1) for item in value]
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: _as_data(getattr(value, field.name), depth - 1) for field in fields(value)}
+    dump = getattr(value, "model_dump", None)
+    if not callable(dump) or isinstance(value, type):
+        return value
+    try:
+        return _as_data(dump(), depth - 1)
+    except Exception as err:  # Somebody else's class may raise anything.
+        raise InputFormError(f"An object of the class {type(value).__name__} cannot be read as data.") from err
 
 
 def _chosen(value: object, name: str | None) -> Format:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 
 import pytest
+from pydantic import BaseModel
 
 from evaluators.errors import InputFormError, MissingArgumentError
 from evaluators.formats import FORMAT_NAMES, conversation_from, conversations_from
@@ -174,3 +176,43 @@ def test_a_named_form_is_the_only_one_that_is_tried():
     with pytest.raises(InputFormError, match="did you mean 'dialogue'"):
         conversation_from({"turns": []}, name="dialog")
     assert "query_response" in FORMAT_NAMES
+
+
+@dataclass
+class Said:
+    role: str
+    content: str
+
+
+class Case(BaseModel):
+    input: str
+    actual_output: str
+
+
+@dataclass
+class Talk:
+    turns: list[object]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        Talk([Said("user", "a"), Said("assistant", "b")]),
+        Talk([Case(input="a", actual_output="b")]),
+        [Case(input="a", actual_output="b")],
+        {"messages": [{"llm_test_case": Case(input="a", actual_output="b")}]},
+        ({"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}),
+    ],
+    ids=["dataclasses", "models in one", "models", "a model in a mapping", "a tuple"],
+)
+def test_objects_of_other_tools_are_what_they_hold(value):
+    assert shown(conversation_from(value)) == [("a", [], "b")]
+
+
+@pytest.mark.parametrize("role", ["user", "assistant", "system", "tool"])
+def test_many_messages_are_read_in_time_that_grows_with_their_number(role):
+    messages = [{"role": "user", "content": "a"}] + [{"role": role, "content": f"text {n}"} for n in range(20_000)]
+
+    conversation = conversation_from(messages)
+
+    assert len(conversation.turns) == 1
