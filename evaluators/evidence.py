@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from collector.model import HandoffStep, JsonValue, MessageStep, Step, ToolCallStep, ToolResultStep, Turn
+from evaluators.content import content_of
 from evaluators.quoting import find_quote
 from evaluators.transcript.escape import escape
 from evaluators.transcript.places import call_text, handoff_text, result_text
@@ -40,6 +41,8 @@ _BARE_QUOTE = re.compile(r'(?<!\\)"')
 _QUOTING = re.compile(r"\n\| ?")
 _LABEL = re.compile(r"\A(?:t\d{1,9}\.\w+|agent|assistant|user)\s*[:\uff1a|]\s*", re.IGNORECASE)
 _MAX_VALUE_DEPTH = 32
+_MAX_SEARCHED_CHARS = 500_000
+"""What is read sign by sign for one quote, or for one that stands elsewhere; more would cost seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +113,8 @@ def _located(citation: Citation, unit: Unit) -> tuple[Turn, _Found]:
     hits = list(_hits(citation.quote, (turn,)))
     hit = next((hit for hit in hits if hit.place == place or place is None), None)
     if hit is None:
-        hits = hits or list(_hits(citation.quote, unit.conversation.turns))
+        if not hits and content_of(unit).size <= _MAX_SEARCHED_CHARS:
+            hits = list(_hits(citation.quote, unit.conversation.turns))
         if len(hits) != 1:
             raise EvidenceError(
                 f"The quote {_shown(citation.quote)} does not stand at {at}: copy it from there exactly."
@@ -130,8 +134,10 @@ def _hits(quote: str, turns: Iterable[Turn]) -> Iterator[_Found]:
         yield from exact
         return
     words = _LABEL.sub("", quote.strip())
+    left = _MAX_SEARCHED_CHARS
     for turn, place, forms in places:
-        found = next(filter(None, (find_quote(words, text) for text in forms.raw)), None)
+        left -= sum(map(len, forms.raw))
+        found = next(filter(None, (find_quote(words, text) for text in forms.raw)), None) if left >= 0 else None
         if found is not None:
             yield _Found(turn, place, found)
 

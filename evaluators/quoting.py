@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import accumulate
 
 _ELLIPSIS = re.compile(r"\s*[\[(\uff08]?\s*(?:\.{3,}|…+)\s*[\])\uff09]?\s*")
 _NUMBER = r"(?:(?<!\w)-)?\d+(?:[.,:/-]\d+)*"
@@ -29,16 +31,19 @@ _MAX_TEXT_CHARS = 400_000
 
 @dataclass(frozen=True, slots=True)
 class _Signs:
-    """The letters and numbers of a text, with where each stands in it."""
+    """The letters and numbers of a text, written so that no part of a number looks like one."""
 
-    signs: tuple[str, ...]
+    written: str
+    starts: tuple[int, ...]
+    """Where each sign begins in `written`."""
     spans: tuple[tuple[int, int], ...]
+    """Where each sign stands in the text."""
 
 
 def find_quote(quote: str, text: str) -> str | None:
     """The words as they stand in the text, or None."""
-    pieces = [signs for signs in map(_signs, _ELLIPSIS.split(quote[:_MAX_QUOTE_CHARS])) if signs.signs]
-    weights = [_weight(piece.signs) for piece in pieces]
+    pieces = [signs for signs in map(_signs, _ELLIPSIS.split(quote[:_MAX_QUOTE_CHARS])) if signs.starts]
+    weights = [_weight(piece.written) for piece in pieces]
     too_little = sum(weights) < _MIN_LETTERS or any(weight < _MIN_PIECE_LETTERS for weight in weights)
     if too_little or len(text) > _MAX_TEXT_CHARS:
         return None
@@ -46,34 +51,29 @@ def find_quote(quote: str, text: str) -> str | None:
     found: list[str] = []
     start = 0
     for piece in pieces:
-        at = _position(piece.signs, hay.signs, start)
-        if at is None:
+        at = hay.written.find(piece.written, start)
+        if at < 0:
             return None
-        start = at + len(piece.signs)
-        found.append(text[hay.spans[at][0] : hay.spans[start - 1][1]])
+        start = at + len(piece.written)
+        first, last = bisect_right(hay.starts, at) - 1, bisect_right(hay.starts, start - 1) - 1
+        found.append(text[hay.spans[first][0] : hay.spans[last][1]])
     return " … ".join(found)
 
 
 def _signs(text: str) -> _Signs:
     found = list(_tokens(text))
-    return _Signs(tuple(sign for sign, _ in found), tuple(span for _, span in found))
+    lengths = (len(sign) for sign, _ in found)
+    starts = tuple(accumulate(lengths, initial=0))[:-1]
+    return _Signs("".join(sign for sign, _ in found), starts, tuple(span for _, span in found))
 
 
 def _tokens(text: str) -> Iterator[tuple[str, tuple[int, int]]]:
     for match in _TOKEN.finditer(text):
         if match["number"]:
-            yield unicodedata.normalize("NFKC", match[0]), match.span()
+            yield f"\0{unicodedata.normalize('NFKC', match[0])}\0", match.span()
         elif match["word"]:
             yield unicodedata.normalize("NFKC", match[0]).casefold(), match.span()
 
 
-def _weight(signs: Sequence[str]) -> float:
-    return sum(len(sign) * (1 if sign.isascii() else _WIDE) for sign in signs)
-
-
-def _position(needle: Sequence[str], hay: Sequence[str], start: int) -> int | None:
-    first, size = needle[0], len(needle)
-    for at in range(start, len(hay) - size + 1):
-        if hay[at] == first and hay[at : at + size] == needle:
-            return at
-    return None
+def _weight(written: str) -> float:
+    return sum(1 if sign.isascii() else _WIDE for sign in written if sign != "\0")

@@ -16,6 +16,7 @@ TEXT = 'Fine: **HA412** on 17 March, 120 USD in total. Shall I "make" that chang
         pytest.param("on 17 March … make that change", TEXT, 'on 17 March … make" that change', id="two pieces"),
         pytest.param("已为您，把预订延到周日", "好的。已为您把预订延到周日！", "已为您把预订延到周日", id="chinese"),
         pytest.param("ｗａｉｖｅ ｆｅｅ１２", "waive fee 12 USD", "waive fee 12", id="wide letters"),
+        pytest.param("Grosse Strasse 12", "Große Straße, 12!", "Große Straße, 12", id="german"),
         pytest.param("क्या आप किसान हैं", "नमस्ते, क्या आप किसान हैं?", "क्या आप किसान हैं", id="hindi"),
         pytest.param(
             'book(guest_name="Öz", nights=-2)', 'book {"guest_name": "Öz", "nights": -2}', None, id="arguments"
@@ -51,3 +52,7 @@ def test_what_is_found_stands_in_the_text(quote, text):
     found = find_quote(quote, text)
 
     assert found is None or all(piece in text for piece in found.split(" … "))
+
+
+def test_a_long_text_of_one_letter_is_read_once():
+    assert find_quote("a " * 1500 + "b", "a" * 150_000) is None
