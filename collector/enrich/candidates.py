@@ -25,6 +25,7 @@ from collector.telemetry.span_decoder import SpanDecoder
 _TARGETS = frozenset({OperationKind.AGENT, OperationKind.WORKFLOW, OperationKind.MODEL_CALL})
 _SHAPE_BYTES = 8
 _MAX_NAME = 200
+_MANY_TRACES = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,7 @@ class CandidateReader:
 
     def read(self, body: bytes, *, watched: Collection[str] = ()) -> list[SeenSpan]:
         """Every span of the request, or none where neither a marker nor a watched trace is in it. Never raises."""
-        if not (any(self._filter.flags([body])) or any(bytes.fromhex(trace) in body for trace in watched)):
+        if not any(self._filter.flags([body])) and not _is_watched(body, watched):
             return []
         try:
             groups: Any = split(Signal.TRACES, body).groups
@@ -86,6 +87,11 @@ class CandidateReader:
             is_genai=True,
             shape=_shape(span, operation) if may_be_target else None,
         )
+
+
+def _is_watched(body: bytes, traces: Collection[str]) -> bool:
+    """To look for very many costs more than to take the request apart."""
+    return len(traces) > _MANY_TRACES or any(bytes.fromhex(trace) in body for trace in traces)
 
 
 def _plain(index: int, raw: bytes) -> SeenSpan | None:

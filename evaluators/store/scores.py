@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from evaluators.store.verdict_codec import decode_verdict
 from evaluators.verdict import DecisionKind, Verdict
 
-_NOT_YET = frozenset({DecisionKind.JUDGE_DOWN})
-"""A refusal for want of money is not in it: it lasts for longer than anybody waits."""
+_NOT_YET = frozenset({DecisionKind.JUDGE_DOWN, DecisionKind.SUPERSEDED})
+"""A refusal for want of money is not in it: it lasts for longer than anybody waits. A unit that was withdrawn is: its
+turn comes again as another unit."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,6 +71,15 @@ async def test_what_was_put_off(tmp_path, error_type, kind, is_final):
         assert await told(found, "asked") == UnitScores((), is_final=is_final)
 
 
+async def test_a_turn_that_was_withdrawn_comes_again_as_another_unit(tmp_path):
+    async with judging(tmp_path, setup(ScriptedEvaluator(name="one"), immediate=True)) as found:
+        await found.pipeline.submit(UNIT)
+        await found.pipeline.drain()
+        await found.pipeline.withdraw(UNIT.key)
+
+        assert await told(found, "one") == UnitScores((), is_final=False)
+
+
 async def test_a_later_revision_is_waited_for(tmp_path):
     slow = ScriptedEvaluator(name="slow")
     later = replace(UNIT, revision=1, conversation=replace(UNIT.conversation, system_instructions="New."))
