@@ -80,11 +80,13 @@ async def test_a_server_that_comes_back_is_found_by_the_same_sender():
 
 async def test_compressed_requests_are_smaller_on_the_wire():
     sizes = {}
+    forwarding = []
     async with OtlpSink() as sink:
         for compression in ("none", "gzip"):
             seen = 0
 
             async def forward(reader, writer):
+                forwarding.append(asyncio.current_task())
                 up_reader, up_writer = await asyncio.open_connection("127.0.0.1", sink.grpc_port)
 
                 async def pump(source, target, *, counts):
@@ -93,6 +95,7 @@ async def test_compressed_requests_are_smaller_on_the_wire():
                         seen += len(data) if counts else 0
                         target.write(data)
                     target.close()
+                    await target.wait_closed()
 
                 await asyncio.gather(
                     pump(reader, up_writer, counts=True), pump(up_reader, writer, counts=False), return_exceptions=True
@@ -103,6 +106,7 @@ async def test_compressed_requests_are_smaller_on_the_wire():
             await send(f"http://127.0.0.1:{port}", trace_request("a", padding=100_000), compression=compression)
             server.close()
             await server.wait_closed()
+            await asyncio.gather(*forwarding)
             sizes[compression] = seen
 
     assert sizes["none"] > 100_000
