@@ -188,7 +188,10 @@ def inner_segment(tool: Node) -> Segment:
 
 
 def replayed_in(nodes: Iterable[Node]) -> tuple[frozenset[bytes], frozenset[str]]:
-    """Digests of the assistant messages, and the tool-call ids, that some call's input or agent's output repeats."""
+    """Digests of the assistant messages, and the tool-call ids, that some call's input or agent's output repeats.
+
+    An agent within another one, or a step, that gives back one message repeats no conversation.
+    """
     digests: set[bytes] = set()
     ids: set[str] = set()
     seen: set[int] = set()
@@ -201,13 +204,13 @@ def replayed_in(nodes: Iterable[Node]) -> tuple[frozenset[bytes], frozenset[str]
                 if isinstance(part, (ToolCallPart, ToolResultPart)) and part.call_id:
                     ids.add(part.call_id)
             chain = chain.parent
-        if node.kind in AGENT_LIKE:
+        if node.kind in AGENT_LIKE and (len(node.operation.output) > 1 or node.meaningful_parent is None):
             digests.update(message.digest for message in node.operation.output)
     return frozenset(digests), frozenset(ids)
 
 
 def shown_calls(segment: Segment, replayed: tuple[frozenset[bytes], frozenset[str]]) -> list[Node]:
-    """The calls whose answer the conversation went on from, was told to the user, or led to a tool; and the last one.
+    """The calls whose answer the conversation went on from, the user was told, or that led to a tool; else the last.
 
     A call that is none of these (a router, a guardrail, a title) is nothing that a user saw.
     """
@@ -216,7 +219,11 @@ def shown_calls(segment: Segment, replayed: tuple[frozenset[bytes], frozenset[st
     speaking = [node for node in segment.calls if node.operation.output]
     if not speaking:
         return [n for n in segment.calls if n.operation.input is not None] or list(segment.calls)
-    answers = [told_by(agent.operation) for agent in segment.agents] + [segment.answer]
+    # A step of a chain that tells its own outcome says nothing of what the user was told, where the chain does.
+    is_silent = segment.answer is None
+    tellers = [n for n in segment.agents if is_silent or n.kind is OperationKind.AGENT or n is segment.entry]
+    answers = [told_by(agent.operation) for agent in tellers] + [segment.answer]
+    is_told = any(same_text(answer_of(node.operation.output), segment.answer) for node in speaking)
     shown: list[Node] = []
     for node in segment.calls:
         output = node.operation.output
@@ -225,6 +232,6 @@ def shown_calls(segment: Segment, replayed: tuple[frozenset[bytes], frozenset[st
         asked = any(p.call_id in ids or p.name in tools for p in parts if isinstance(p, ToolCallPart))
         told = any(same_text(answer_of(output), answer) for answer in answers)
         unanswered = not output and node.operation.input is not None
-        if went_on or asked or told or unanswered or node is speaking[-1]:
+        if went_on or asked or told or unanswered or (node is speaking[-1] and not is_told):
             shown.append(node)
     return shown

@@ -413,3 +413,23 @@ def test_what_was_asked_may_be_said_far_inside_of_nothing_but_wrappers() -> None
     )
 
     assert (turn.user_input, turn.output) == ("Where?", "IN OSLO.")
+
+
+def test_steps_of_a_chain_that_a_user_never_saw_say_nothing_and_set_no_prompt() -> None:
+    def step(name: str, told: str, at: int) -> Span:
+        given = {"gen_ai.operation.name": "invoke_workflow", "gen_ai.output.messages": json.dumps([says(told)])}
+        return span(name, given, at=at, lasts=5, parent="top")
+
+    (conversation,) = rebuild([
+        span("top", agent("flow", "Where?", "In Oslo."), lasts=90),
+        step("rewrite", "place of it", 1),
+        span("m1", chat([system("Rewrite."), asks("Where?")], "place of it"), at=2, parent="rewrite"),
+        step("answer", "In Oslo.", 10),
+        span("m2", chat([system("Be brief."), asks("Where?")], "In Oslo."), at=11, parent="answer"),
+        step("grade", "good", 20),
+        span("m3", chat([system("Grade."), asks("Q: Where? A: In Oslo.")], "good"), at=21, parent="grade"),
+    ])  # fmt: skip
+
+    (turn,) = conversation.turns
+    assert (turn.user_input, turn.steps, turn.output) == ("Where?", (), "In Oslo.")
+    assert conversation.system_instructions == "Be brief."
