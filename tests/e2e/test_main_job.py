@@ -67,7 +67,12 @@ async def test_an_unmodified_app_gets_its_spans_and_its_scores(tmp_path: Path, p
                     {"name": "scored", "endpoint": scored.http_url, "enrich": True},
                 ],
                 judge={"base_url": judge.base_url, "model": "scripted-judge", "api_key": "test"},
-                evaluators=[RULES, {"task_adherence": {"on": "conversation"}}, {"role_adherence": {"on": "turn"}}],
+                evaluators=[
+                    RULES,
+                    {"task_adherence": {"on": "conversation"}},
+                    {"role_adherence": {"on": "turn"}},
+                    "agent_rubric",
+                ],
                 exporters=[exporter, "jsonl"],
             ) as (_, addresses):
                 endpoint = f"http://{addresses.grpc if protocol == 'grpc' else addresses.http}"
@@ -79,7 +84,7 @@ async def test_an_unmodified_app_gets_its_spans_and_its_scores(tmp_path: Path, p
                 }
                 await sink.wait_for(
                     lambda s: (
-                        wanted | {(turns[-1]["span_id"], "task_adherence")}
+                        wanted | {(turns[-1]["span_id"], kind) for kind in ("task_adherence", "agent_rubric")}
                         <= {
                             (record.span_id.hex(), str(attributes(record)["gen_ai.evaluation.name"]))
                             for record in s.log_records
@@ -87,7 +92,7 @@ async def test_an_unmodified_app_gets_its_spans_and_its_scores(tmp_path: Path, p
                     ),
                     timeout_s=150,
                 )
-                await sink.wait_for(lambda s: sum(map(is_evaluation, s.spans)) >= len(wanted) + 1, timeout_s=150)
+                await sink.wait_for(lambda s: sum(map(is_evaluation, s.spans)) >= len(wanted) + 2, timeout_s=150)
                 await sink.wait_for(lambda s: bool(s.metrics), timeout_s=150)
                 await scored.wait_for(lambda s: len(s.spans) >= len(own_spans(sink)), timeout_s=150)
 
@@ -115,3 +120,8 @@ async def test_an_unmodified_app_gets_its_spans_and_its_scores(tmp_path: Path, p
             assert attributes(broken[0])["gen_ai.conversation.id"] == "visit-7"
             assert "renew_loan" in str(attributes(broken[0])["gen_ai.evaluation.explanation"])
             assert {call.path for call in judge.calls} == {"/v1/chat/completions"}
+            assert sum("Question (rubric_compiler)" in call.text for call in judge.calls) == 1
+            assert len(list((tmp_path / "data" / "rubrics" / "compiled").glob("*.yaml"))) == 1
+            asked = [call.text for call in judge.calls if "Question (task_adherence)" in call.text]
+            assert asked
+            assert all("facts found by code" in text and "Rule member first" in text for text in asked)

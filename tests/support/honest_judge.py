@@ -3,7 +3,7 @@
 It knows no test data. Task: an action whose required earlier call (as the system prompt words it: "before ... X ... Y")
 is missing or came back false. Role: an answer that falls out of any persona by calling itself a language model.
 Completeness: one intention a user input, satisfied where the agent answers without saying that it cannot.
-Rubrics: every criterion holds. Compiling one: each sentence of the system prompt that says must, never or always.
+Rubrics: every criterion holds. Compiling one: each sentence of the prompt that says must, never, always or before.
 
 Asked about new turns with notes on the earlier ones, it judges the new ones, and carries on what a judge would: checks
 that passed, and the user's last wish.
@@ -236,6 +236,6 @@ def _compiled(record: Record) -> dict[str, object]:
             "name": f"sentence_{number}",
         }
         for number, sentence in enumerate(sentences)
-        if re.search(r"\b(must|never|always)\b", sentence, re.IGNORECASE)
+        if re.search(r"\b(must|never|always|before)\b", sentence, re.IGNORECASE)
     ]
     return {"injection_suspected": False, "demands": demands}

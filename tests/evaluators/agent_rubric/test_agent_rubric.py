@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import stat
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -29,6 +30,7 @@ from tests.support.agent_rubrics import (
 )
 from tests.support.clock import ManualClock
 from tests.support.conversations import conversation_unit, turn_unit
+from tests.support.golden import assert_golden
 from tests.support.honest_judge import honest
 from tests.support.judge_reply import Script, answer, error, in_order
 from tests.support.judges import scripted_judge
@@ -102,6 +104,16 @@ async def test_only_system_prompt_and_tools_are_shown_to_the_compiler(tmp_path: 
     assert "Only call it once per order." in request
     assert "A refund for B-2040" not in request
     assert server.calls[0].schema_name == "rubric_compiler"
+
+
+async def test_the_compilers_request_is_as_recorded(tmp_path: Path):
+    """`ADHERE_UPDATE_GOLDEN=1 uv run pytest tests/evaluators/agent_rubric` renews it, for review like code."""
+    async with evaluator(tmp_path, compiling_judge()) as (found, server):
+        await found.evaluate(UNIT)
+
+    schema = json.dumps(server.calls[0].body["response_format"], indent=1)
+    messages = "\n".join(message["content"] for message in server.calls[0].messages[1:])
+    assert_golden("judge/rubric_compiler.txt", f"{schema}\n{messages}\n")
 
 
 async def test_files_are_for_the_owner_alone_and_say_where_they_come_from(tmp_path: Path):
