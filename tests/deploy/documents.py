@@ -38,6 +38,18 @@ def manifests() -> dict[str, list[dict[str, Any]]]:
     }
 
 
+def configurations() -> dict[str, str]:
+    """Those of Adhere, by where each stands: files, and those in the manifests."""
+    files = {f"{path.parent.name}/{path.name}": path.read_text() for path in sorted(DEPLOY.glob("*/adhere.yaml"))}
+    maps = {
+        f"kubernetes/{name}": one["data"]["adhere.yaml"]
+        for name, found in manifests().items()
+        for one in found
+        if one["kind"] == "ConfigMap"
+    }
+    return files | maps
+
+
 def queries(dashboard: Any) -> dict[str, str]:
     """PromQL of each panel's queries, by title and letter."""
     return {

@@ -12,21 +12,9 @@ import yaml
 
 from adhere.config import Config, load_config
 from adhere.run.plan import check_plan
-from tests.deploy.documents import DEPLOY, manifests
+from tests.deploy.documents import DEPLOY, configurations, manifests
 
 REFERENCE = re.compile(r"\$\{env:([A-Za-z_][A-Za-z0-9_]*)")
-
-
-def texts() -> dict[str, str]:
-    """By where each stands: files, and those in the manifests."""
-    files = {f"{path.parent.name}/{path.name}": path.read_text() for path in DEPLOY.glob("*/adhere.yaml")}
-    maps = {
-        f"kubernetes/{name}": one["data"]["adhere.yaml"]
-        for name, found in manifests().items()
-        for one in found
-        if one["kind"] == "ConfigMap"
-    }
-    return files | maps
 
 
 def load(text: str, folder: Path) -> Config:
@@ -54,7 +42,7 @@ def unit() -> dict[str, str]:
 
 
 def test_there_is_one_for_each_way_to_run_it() -> None:
-    assert set(texts()) == {
+    assert set(configurations()) == {
         "compose/adhere.yaml",
         "otel-collector/adhere.yaml",
         "systemd/adhere.yaml",
@@ -63,17 +51,17 @@ def test_there_is_one_for_each_way_to_run_it() -> None:
     }
 
 
-@pytest.mark.parametrize("name", texts())
+@pytest.mark.parametrize("name", configurations())
 def test_it_loads_and_could_run(name: str, tmp_path: Path) -> None:
-    config = load(texts()[name], tmp_path)
+    config = load(configurations()[name], tmp_path)
 
     # The dashboards and alerts need the one, the list of flagged turns the other.
     assert {"prometheus", "otlp"} <= {entry.name for entry in config.exporters}
 
 
-@pytest.mark.parametrize("name", texts())
+@pytest.mark.parametrize("name", configurations())
 def test_what_others_can_reach_asks_for_a_token(name: str, tmp_path: Path) -> None:
-    receivers = load(texts()[name], tmp_path).receivers
+    receivers = load(configurations()[name], tmp_path).receivers
 
     for receiver in (receivers.grpc, receivers.http):
         assert receiver.endpoint.startswith("127.0.0.1:") or receiver.bearer_token is not None
@@ -110,7 +98,7 @@ def test_addresses_in_the_network_of_compose_are_services_in_it(tmp_path: Path) 
     services = set(compose()["services"])
     prometheus = yaml.safe_load((DEPLOY / "prometheus" / "prometheus.yaml").read_text())
     sources = yaml.safe_load((DEPLOY / "grafana" / "provisioning" / "datasources" / "adhere.yaml").read_text())
-    config = load(texts()["compose/adhere.yaml"], tmp_path)
+    config = load(configurations()["compose/adhere.yaml"], tmp_path)
     targets = [
         *prometheus["scrape_configs"][0]["static_configs"][0]["targets"],
         *prometheus["alerting"]["alertmanagers"][0]["static_configs"][0]["targets"],
@@ -127,7 +115,7 @@ def test_addresses_in_the_network_of_compose_are_services_in_it(tmp_path: Path) 
 
 
 def test_whoever_stops_adhere_waits_for_its_orderly_stop(tmp_path: Path) -> None:
-    stop_s = load(texts()["systemd/adhere.yaml"], tmp_path).shutdown_s
+    stop_s = load(configurations()["systemd/adhere.yaml"], tmp_path).shutdown_s
     pods = [
         one["spec"]["template"]["spec"] for found in manifests().values() for one in found if "template" in str(one)
     ]
@@ -165,7 +153,7 @@ def test_the_collector_that_is_built_has_what_its_configurations_name(name: str)
 
 
 def test_collectors_and_adhere_on_one_machine_find_each_other(tmp_path: Path) -> None:
-    adhere = load(texts()["otel-collector/adhere.yaml"], tmp_path)
+    adhere = load(configurations()["otel-collector/adhere.yaml"], tmp_path)
     front = collector("in-front.yaml")["exporters"]["otlp_grpc/adhere"]
 
     assert front["endpoint"].endswith(f":-{adhere.receivers.grpc.endpoint}}}")
