@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from adhere.cli.aggregate import write_summary
 from adhere.cli.batch_judge import AT_ONCE, batch_judge
 from adhere.cli.files import check_files
 from adhere.cli.options import ConfigOption, command_app
@@ -65,6 +66,9 @@ def evaluate(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Write every result here, as JSON lines.", show_default=False)
     ] = None,
+    summary: Annotated[
+        Path | None, typer.Option(help="Write the numbers of the table here, as JSON.", show_default=False)
+    ] = None,
     form: Annotated[
         Form | None, typer.Option("--format", "-f", help="The form of every row; by default each says it itself.")
     ] = None,
@@ -104,8 +108,12 @@ def evaluate(
         write_results(results, unread, output, view=view.value if view else None, echo=echo)
     if verbose:
         print_steps((result.verdict, result.conversation) for result in results)
-    print_results([result.verdict for result in results], conversations=sum(len(row.conversations) for row in rows))
-    for line in lines_about([result.verdict for result in results], known_calibrations(loaded)):
+    verdicts = [result.verdict for result in results]
+    conversations = sum(len(row.conversations) for row in rows)
+    if summary is not None:
+        write_summary(verdicts, summary, conversations=conversations, unread=len(unread))
+    print_results(verdicts, conversations=conversations)
+    for line in lines_about(verdicts, known_calibrations(loaded)):
         typer.echo(line)
     print_unread(unread)
 

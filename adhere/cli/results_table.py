@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from adhere.cli.aggregate import aggregates_of
 from adhere.cli.rows import Row
 from adhere.cli.verdict_text import for_terminal, is_flag, short, target
 from collector.model import Conversation
@@ -37,17 +38,13 @@ def print_results(verdicts: Sequence[Verdict], *, conversations: int) -> None:
     table.add_column("passed", justify="right")
     table.add_column("mean score", justify="right")
     table.add_column("cost (USD)", justify="right")
-    for evaluator in sorted({verdict.evaluator for verdict in verdicts}):
-        own = [verdict for verdict in verdicts if verdict.evaluator == evaluator]
-        counts = Counter(verdict.outcome for verdict in own)
-        scores = [verdict.score for verdict in own if verdict.score is not None]
-        costs = [verdict.judge.cost_usd for verdict in own if verdict.judge.cost_usd is not None]
+    for found in aggregates_of(verdicts):
         table.add_row(
-            evaluator,
-            *(str(counts[outcome] or "") for outcome in Outcome),
-            f"{counts[Outcome.PASS] / len(scores):.0%}" if scores else "-",
-            f"{sum(scores) / len(scores):.2f}" if scores else "-",
-            f"{sum(costs):.4f}" if costs else "-",
+            found.evaluator,
+            *(str(found.outcomes.get(outcome) or "") for outcome in Outcome),
+            "-" if found.pass_rate is None else f"{found.pass_rate:.0%}",
+            "-" if found.mean_score is None else f"{found.mean_score:.2f}",
+            "-" if found.cost_usd is None else f"{found.cost_usd:.4f}",
         )
     console.print(table)
     unanswered = Counter(verdict.error_type for verdict in verdicts if verdict.error_type)

@@ -163,6 +163,19 @@ def test_rows_of_several_forms_are_judged_and_one_that_is_none_is_named(adhere: 
     assert "67%" in shown.out
 
 
+def test_the_numbers_of_the_table_are_there_as_json(adhere: CommandLine, tmp_path: Path) -> None:
+    summary = tmp_path / "summary.json"
+
+    judged(adhere, tmp_path, rows_in(tmp_path, *ROWS), "--summary", summary)
+
+    found = json.loads(summary.read_bytes())
+    role = found["evaluators"]["role_adherence"]
+    assert (found["conversations"], found["verdicts"], found["rows_not_read"]) == (3, 3, 1)
+    assert (role["pass_rate"], role["mean_score"], role["calls"]) == (pytest.approx(2 / 3), pytest.approx(2 / 3), 3)
+    assert role["outcomes"] == {"pass": 2, "fail": 1, "abstain": 0, "not_assessable": 0, "error": 0}
+    assert role["input_tokens"] > 0
+
+
 def test_columns_are_mapped(adhere: CommandLine, tmp_path: Path) -> None:
     rows = rows_in(tmp_path, {"question": "You are a pirate.", "given": {"answer": "Arr."}}, {"question": "Hello."})
 
