@@ -117,6 +117,19 @@ class CacheConfig(ConfigPart):
     """Bound of all kept answers (bytes); the oldest go first."""
 
 
+class JuryConfig(ConfigPart):
+    """Further answers to the same question, of which the majority counts; off without samples and models."""
+
+    samples: Annotated[int, Field(ge=0, le=20)] = 0
+    """Further answers of the same model."""
+    models: Annotated[tuple[str, ...], Field(max_length=20)] = ()
+    """Other models at the same endpoint; each gives one answer."""
+    when: Literal["uncertain", "always"] = "uncertain"
+    """`uncertain`: abstentions, scores near their threshold, and fails of all-or-nothing questions."""
+    band: Annotated[float, Field(ge=0, le=1)] = 0.2
+    """How near to its threshold a score is uncertain."""
+
+
 class JudgeConfig(ConfigPart):
     """The model that answers. `OPENAI_API_KEY` and `OPENAI_BASE_URL` are honoured where a key here is not set."""
 
@@ -154,6 +167,8 @@ class JudgeConfig(ConfigPart):
     """For endpoints that have it. Sent if set; a refused value is reported."""
     prices: dict[str, PriceConfig] = Field(default_factory=dict)
     """By model, over the built-in table; a model in neither has no known cost."""
+    jury: JuryConfig = JuryConfig()
+    """Whether several answers are asked for."""
     budget: BudgetConfig = BudgetConfig()
     """What judging may cost; what does not fit waits."""
     cache: CacheConfig = CacheConfig()

@@ -13,6 +13,7 @@ from evaluators.budget import BudgetConfig as BudgetSettings
 from evaluators.judge.config import OPENAI_BASE_URL
 from evaluators.judge.config import AzureConfig as AzureSettings
 from evaluators.judge.config import JudgeConfig as JudgeSettings
+from evaluators.judge.config import JuryConfig as JurySettings
 from evaluators.judge.metrics import JudgeMetrics
 from evaluators.judge.prices import Price
 from evaluators.pipeline.limits import PipelineLimits
@@ -49,6 +50,7 @@ def judge_settings(config: Config, *, environ: Mapping[str, str]) -> JudgeSettin
         top_p=judge.top_p,
         reasoning_effort=judge.reasoning_effort,
         seed=judge.seed,
+        jury=JurySettings(**judge.jury.model_dump()),
         prices={model: Price(**price.model_dump()) for model, price in judge.prices.items()},
     )
 
@@ -70,9 +72,10 @@ def budget_settings(config: Config) -> BudgetSettings:
 def pipeline_limits(config: Config) -> PipelineLimits:
     """No more units at once than the judge answers, so that waiting for a free slot does not eat a unit's own time."""
     judge = config.judge or JudgeConfig()
+    is_jury = bool(judge.jury.samples or judge.jury.models)  # It is asked after the first answer.
     return PipelineLimits(
         max_concurrency=judge.max_concurrency,
-        deadline_s=judge.deadline_s + _OVER_THE_JUDGES_S,
+        deadline_s=judge.deadline_s * (2 if is_jury else 1) + _OVER_THE_JUDGES_S,
         budget_wait=judge.budget.wait,
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -102,11 +103,13 @@ def check_plan(config: Config, *, environ: Mapping[str, str] | None = None) -> l
 
 def _asks(judge: JudgeSettings, config: Config) -> str:
     budget = budget_settings(config)
-    check_budget(budget, [judge])
+    check_budget(budget, [judge, *(replace(judge, model=model) for model in judge.jury.models)])
     if judge.plugin is not None:
         load_plugin(judge.plugin, judge.plugin_options)
     bounds = " and ".join(f"{limit.shown(limit.amount)} a {limit.period}" for limit in budget.limits)
-    return f"asks {judge.model}{f', for at most {bounds}' if bounds else ''}"
+    jury = [judge.model] * judge.jury.samples + list(judge.jury.models)
+    more = f" and as a jury {', '.join(jury)}" if jury else ""
+    return f"asks {judge.model}{more}{f', for at most {bounds}' if bounds else ''}"
 
 
 def public_without_guard(name: str, receiver: ReceiverConfig) -> list[str]:

@@ -13,7 +13,8 @@ _FORMAT = "1"
 
 def call_key(config: JudgeConfig, question: Question, repair: Repair | None, *, max_tokens: int, sample: int) -> str:
     """Not over the form of the request, which changes while an endpoint is getting known and says the same."""
-    settings = [config.temperature, config.top_p, config.reasoning_effort, config.seed, max_tokens, sample]
+    temperature = config.usual_temperature if config.temperature is None else config.temperature
+    settings = [temperature, config.top_p, config.reasoning_effort, config.seed, max_tokens, sample]
     parts = [_FORMAT, config.base_url, config.model, json.dumps(settings), question.name]
     parts += [question.frame, question.record, question.text, question.schema_text()]
     if repair is not None:

@@ -27,6 +27,29 @@ class AzureConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class JuryConfig:
+    """Further answers to the same question, from which the majority is taken; off without samples and models."""
+
+    samples: int = 0
+    """Of the same model."""
+    models: tuple[str, ...] = ()
+    """Other models at the same endpoint, one answer each."""
+    when: Literal["uncertain", "always"] = "uncertain"
+    band: float = 0.2
+    """A score is uncertain so near to its threshold; of an all-or-nothing question, every fail is."""
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.samples <= 20 or len(self.models) > 20:
+            raise EvaluatorConfigError("The jury has more than 20 samples or models, or fewer than none.")
+        if not 0 <= self.band <= 1:
+            raise EvaluatorConfigError(f"The jury's band is {self.band} and must be from 0 to 1.")
+
+    @property
+    def is_on(self) -> bool:
+        return self.samples > 0 or bool(self.models)
+
+
+@dataclass(frozen=True, slots=True)
 class JudgeConfig:
     model: str
     base_url: str = OPENAI_BASE_URL
@@ -53,8 +76,9 @@ class JudgeConfig:
     max_record_tokens: int = 48_000
     """Longer conversations are shown shortened."""
     temperature: float | None = None
-    """None: 0, left out where the endpoint refuses it. This and what follows is never left out where it is set: a value
-    that the endpoint refuses is an error."""
+    """None: `usual_temperature`, left out where the endpoint refuses it. This and what follows is never left out where
+    it is set: a value that the endpoint refuses is an error."""
+    usual_temperature: float = 0.0
     top_p: float | None = None
     reasoning_effort: str | None = None
     seed: int | None = None
@@ -62,6 +86,7 @@ class JudgeConfig:
     """Failures in a row that open the circuit."""
     breaker_cooldown_s: float = 30.0
     max_response_bytes: int = 4 * 1024 * 1024
+    jury: JuryConfig = JuryConfig()
     prices: Mapping[str, Price] = field(default_factory=dict)
     """By model, over the built-in table."""
     trust_env: bool = True

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from random import Random
 
 from collector.clock import Clock, SystemClock
 from evaluators.judge.caller import Endpoint
-from evaluators.judge.config import JudgeConfig
+from evaluators.judge.config import JudgeConfig, JuryConfig
 from evaluators.judge.credential import Credential, KeyCredential, TokenCredential, TokenSource
 from evaluators.judge.endpoint import OpenAIEndpoint
 from evaluators.judge.entra import EntraTokens
@@ -18,6 +20,9 @@ from evaluators.judge.own_model import OwnModelEndpoint
 from evaluators.judge.plugin import load_plugin
 from evaluators.judge.throttle import ThrottledEndpoint
 from evaluators.transcript.fence import Fence
+
+_SAMPLING_TEMPERATURE = 1.0
+"""Answers of the same model shall differ where it is in doubt."""
 
 
 def connect(
@@ -34,15 +39,41 @@ def connect(
     it a new one is made for this process. `tokens`: for a credential of Azure other than its default chain.
     """
     clock = clock or SystemClock()
-    return Judge(
-        config,
-        endpoint=_paced(open_endpoint(config, clock=clock, tokens=tokens), config, clock=clock),
-        fence=Fence(fence_secret or secrets.token_bytes(32)),
-        clock=clock,
-        random=random or Random(),  # noqa: S311 - spreads retries over time; no secret.
-        metrics=metrics,
-        ledger=ledger,
-    )
+    spread = random or Random()  # noqa: S311 - spreads retries over time; no secret.
+    fence = Fence(fence_secret or secrets.token_bytes(32))
+    endpoint = open_endpoint(config, clock=clock, tokens=tokens)
+    if isinstance(endpoint, OwnModelEndpoint):
+        config = replace(config, model=endpoint.name)
+
+    def judge(
+        config: JudgeConfig, endpoint: Endpoint, jurors: Sequence[Judge] = (), *, is_juror: bool = False
+    ) -> Judge:
+        return Judge(
+            config,
+            endpoint=_paced(endpoint, config, clock=clock),
+            fence=fence,
+            clock=clock,
+            random=spread,
+            metrics=metrics,
+            ledger=ledger,
+            jurors=jurors,
+            is_juror=is_juror,
+        )
+
+    jurors: list[Judge] = []
+    for settings, answers in _jury(config):
+        juror = judge(settings, open_endpoint(settings, clock=clock, tokens=tokens), is_juror=True)
+        jurors += [juror.sample(number) for number in range(1, answers + 1)]
+    return judge(config, endpoint, jurors)
+
+
+def _jury(config: JudgeConfig) -> Iterator[tuple[JudgeConfig, int]]:
+    """The jurors, and how many answers each gives."""
+    alone = replace(config, jury=JuryConfig())
+    if config.jury.samples:
+        yield replace(alone, usual_temperature=_SAMPLING_TEMPERATURE), config.jury.samples
+    for model in config.jury.models:
+        yield replace(alone, model=model), 1
 
 
 def open_endpoint(config: JudgeConfig, *, clock: Clock, tokens: TokenSource | None = None) -> Endpoint:

@@ -85,8 +85,10 @@ def body_of(form: Form, config: JudgeConfig, question: Question, *, repair: Repa
             pass
     if form.limit is not None:
         body[form.limit] = max_tokens
-    if config.temperature is not None or form.temperature:
-        body["temperature"] = config.temperature or 0.0
+    if config.temperature is not None:
+        body["temperature"] = config.temperature
+    elif form.temperature:
+        body["temperature"] = config.usual_temperature
     settings = {"top_p": config.top_p, "seed": config.seed, "reasoning_effort": config.reasoning_effort}
     body |= {name: value for name, value in settings.items() if value is not None}
     return body

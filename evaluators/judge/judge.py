@@ -7,7 +7,8 @@ answers in the ledger, has no tools and follows no links.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import copy
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Generic, TypeVar
@@ -17,7 +18,7 @@ import structlog
 from collector.clock import Clock
 from evaluators.judge.caller import Caller, Endpoint
 from evaluators.judge.completion import Completion
-from evaluators.judge.config import JudgeConfig
+from evaluators.judge.config import JudgeConfig, JuryConfig
 from evaluators.judge.deadline import DeadlineError, within
 from evaluators.judge.errors import JudgeError, JudgeErrorType, UnusableAnswerError
 from evaluators.judge.ledger import CallLedger, NoLedger
@@ -52,9 +53,15 @@ class Judge:
         random: Random,
         metrics: JudgeMetrics | None = None,
         ledger: CallLedger | None = None,
+        jurors: Sequence[Judge] = (),
+        is_juror: bool = False,
     ) -> None:
-        """Owns `endpoint`. `fence` gives the marks of records; see `evaluators.transcript.fence`."""
+        """Owns `endpoint` and `jurors`. `fence` gives the marks of records; see `evaluators.transcript.fence`."""
         self.fence = fence
+        self.jurors = tuple(jurors)
+        """Who is asked as well where this judge's answer is uncertain; see `evaluators.jury`."""
+        self._is_juror = is_juror
+        self._sample = 0
         self._config = config
         self._clock = clock
         self._metrics = metrics
@@ -82,11 +89,8 @@ class Judge:
         """The circuit is open: asking now fails at once, except for a probe when its time has come."""
         return self._caller.breaker.is_open
 
-    async def ask(self, question: Question, *, read: Callable[[str], T], sample: int = 0) -> Answer[T]:
-        """`read` makes the answer's value of its text or raises `UnusableAnswerError`; `ask` raises `JudgeError`.
-
-        Samples other than 0 are further answers to the same question, each asked and kept for itself.
-        """
+    async def ask(self, question: Question, *, read: Callable[[str], T]) -> Answer[T]:
+        """`read` makes the answer's value of its text or raises `UnusableAnswerError`; `ask` raises `JudgeError`."""
         tally = Tally()
         started_s = self._clock.monotonic_s()
         outcome = "cancelled"
@@ -94,7 +98,7 @@ class Judge:
             async with self._caller.slots:
                 started_s = self._clock.monotonic_s()
                 self._observe()
-                value, repaired = await self._within_deadline(question, read, tally, sample)
+                value, repaired = await self._within_deadline(question, read, tally)
             outcome = "repaired" if repaired else "answered" if tally.calls else "cached"
             return Answer(value, self._info(tally, started_s), repaired)
         except JudgeError as err:
@@ -106,16 +110,25 @@ class Judge:
             if self._metrics is not None:
                 self._metrics.ended(question.name, outcome, self._info(tally, started_s))
 
+    def sample(self, number: int) -> Judge:
+        """The same judge for one more answer to each question, asked and kept for itself; closed with this one."""
+        other = copy.copy(self)
+        other._sample = number  # noqa: SLF001 - a copy of our own
+        return other
+
+    @property
+    def jury(self) -> JuryConfig:
+        return self._config.jury
+
     async def shutdown(self) -> None:
         """Safe twice. What is asked afterwards fails as `judge_down`."""
-        await self._caller.shutdown()
+        for judge in (self, *self.jurors):
+            await judge._caller.shutdown()  # noqa: SLF001 - judges of our own
 
-    async def _within_deadline(
-        self, question: Question, read: Callable[[str], T], tally: Tally, sample: int
-    ) -> tuple[T, bool]:
+    async def _within_deadline(self, question: Question, read: Callable[[str], T], tally: Tally) -> tuple[T, bool]:
         deadline_s = self._config.deadline_s
         ends_at_s = self._clock.monotonic_s() + deadline_s
-        answering = self._answer(question, read, tally=tally, sample=sample, ends_at_s=ends_at_s)
+        answering = self._answer(question, read, tally=tally, ends_at_s=ends_at_s)
         try:
             return await within(deadline_s, answering, clock=self._clock)
         except DeadlineError as err:
@@ -125,11 +138,13 @@ class Judge:
             ) from err
 
     async def _answer(
-        self, question: Question, read: Callable[[str], T], *, tally: Tally, sample: int, ends_at_s: float
+        self, question: Question, read: Callable[[str], T], *, tally: Tally, ends_at_s: float
     ) -> tuple[T, bool]:
         max_tokens = self._config.answer_tokens
         call = self._caller.call
-        completion = await call(question, None, max_tokens=max_tokens, sample=sample, tally=tally, ends_at_s=ends_at_s)
+        completion = await call(
+            question, None, max_tokens=max_tokens, sample=self._sample, tally=tally, ends_at_s=ends_at_s
+        )
         try:
             return _read(completion, read), False
         except UnusableAnswerError as err:
@@ -138,7 +153,7 @@ class Judge:
                 max_tokens *= 2
             repair = Repair(completion.content, err)
         completion = await call(
-            question, repair, max_tokens=max_tokens, sample=sample, tally=tally, ends_at_s=ends_at_s
+            question, repair, max_tokens=max_tokens, sample=self._sample, tally=tally, ends_at_s=ends_at_s
         )
         try:
             return _read(completion, read), True
@@ -152,7 +167,7 @@ class Judge:
         return tally.info(self.name, pricing=self._pricing, duration_s=self._clock.monotonic_s() - started_s)
 
     def _observe(self) -> None:
-        if self._metrics is not None:
+        if self._metrics is not None and not self._is_juror:
             self._metrics.in_flight.set(self._caller.slots.in_flight)
             self._metrics.limit.set(self._caller.slots.limit)
             self._metrics.circuit_open.set(self._caller.breaker.is_open)

@@ -35,6 +35,10 @@ class OwnModelEndpoint:
     def __init__(self, model: OwnModel) -> None:
         self._model = model
 
+    @property
+    def name(self) -> str:
+        return self._model.name
+
     async def complete(self, question: Question, *, repair: Repair | None, max_tokens: int) -> Completion:
         messages = messages_of(question, merged=False, with_schema=True, repair=repair)
         try:

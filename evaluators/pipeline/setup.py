@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 
 from evaluators.agent_rubric.shelf import RubricShelf
 from evaluators.errors import EvaluatorConfigError
 from evaluators.evaluator import Evaluator
 from evaluators.facts import Facts, FactSource
+from evaluators.judge.judge import Judge
+from evaluators.jury import JuryEvaluator
 from evaluators.pipeline.filters import KEYS as FILTER_KEYS
 from evaluators.pipeline.filters import Filters, read_filters
 from evaluators.registry import EvaluatorRegistry, EvaluatorRequest
@@ -103,7 +105,7 @@ def make_setup(
         rubrics=rubrics,
         facts=facts,
     )
-    evaluator = registry.make(kind, request)
+    evaluator = _with_jury(registry.make(kind, request), kind, request, registry=registry)
     immediate = evaluator.judge_name in IMMEDIATE_JUDGES
     setup = EvaluatorSetup(
         evaluator=evaluator,
@@ -122,6 +124,16 @@ def make_setup(
 
 def matches(name: str | None, globs: Sequence[str]) -> bool:
     return not globs or (name is not None and any(fnmatchcase(name, glob) for glob in globs))
+
+
+def _with_jury(evaluator: Evaluator, kind: str, request: EvaluatorRequest, *, registry: EvaluatorRegistry) -> Evaluator:
+    """Where the evaluator asks the judge, and the judge has jurors. These carry nothing from turn to turn."""
+    judge = request.judge
+    if not isinstance(judge, Judge) or not judge.jurors or evaluator.judge_name != judge.name:
+        return evaluator
+    alone = replace(request, states=None)
+    jurors = [registry.make(kind, replace(alone, judge=juror)) for juror in judge.jurors]
+    return JuryEvaluator(evaluator, jurors, config=judge.jury)
 
 
 def _name(kind: str, value: object) -> str:

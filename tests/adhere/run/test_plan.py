@@ -40,6 +40,7 @@ PLANS: Mapping[str, tuple[str, Mapping[str, str], str]] = {
     "no judge": ("{}", {}, "has no judge: rules and checks only"),
     "judge": ("judge: {model: small}", {}, "asks small"),
     "judge of the environment": ("{}", KEY, "asks gpt-5-mini"),
+    "jury": ("judge: {model: a, jury: {samples: 1, models: [b]}}", {}, "asks a and as a jury a, b"),
     "budget": (
         "judge: {model: own, prices: {own: {input: 0, output: 0}}, budget: {usd_per_day: 1}}",
         {},
@@ -112,6 +113,11 @@ BROKEN: Mapping[str, tuple[str, Mapping[str, str], str]] = {
         "judge: {model: house-model, budget: {usd_per_month: 9}}",
         {},
         "the price of 'house-model' is not known: set it in judge.prices (0 for a model of your own), or give",
+    ),
+    "budget without a juror's price": (
+        "judge: {jury: {models: [house-model]}, budget: {usd_per_month: 9}}",
+        {},
+        "the price of 'house-model' is not known",
     ),
     "budget for no answer": (
         "judge: {budget: {tokens_per_day: 5000}}",

@@ -80,7 +80,7 @@ async def test_another_question_asks_anew(tmp_path, part):
     async with ledger_in(tmp_path) as ledger, scripted_judge(always(answer(GOOD)), ledger=ledger) as (judge, server):
         await judge.ask(QUESTION, read=read)
         await judge.ask(replace(QUESTION, **{part: f"{getattr(QUESTION, part)}!"}), read=read)
-        await judge.ask(QUESTION, read=read, sample=1)
+        await judge.sample(1).ask(QUESTION, read=read)
 
     assert len(server.calls) == 3
 
