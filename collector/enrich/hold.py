@@ -141,6 +141,11 @@ class Hold:
         with self._lock:
             return self._held.has_due(self._clock.now_ns(), max_wait_ns=self._max_wait_ns)
 
+    def sync(self) -> None:
+        """What was taken survives a power loss, and may be forgotten by the journal."""
+        with self._safely():
+            self._store.sync()
+
     def passed(self, position: Position) -> None:
         """The journal's cursor is there: nothing before it is read again."""
         with self._safely(), self._store.transaction():

@@ -64,6 +64,7 @@ class HoldingReader:
         return True
 
     def commit(self, position: Position) -> None:
+        self._hold.sync()
         self._reader.commit(position)
         # Only behind the cursor, which says what is read again.
         self._hold.passed(position)

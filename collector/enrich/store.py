@@ -6,7 +6,10 @@
     turn    turns that were handed to the judging side, by their target span
     shape   what was learnt about spans that look alike (`shapes`)
 
-One transaction a method, durable when it returns. Calls must not overlap; they may come from different threads.
+What is committed survives a kill at once, and a power loss once `sync` was called, which is before the journal's cursor
+moves over it: until then the journal has it as well. A sync for each answer would take the disk from the journal.
+
+Calls must not overlap; they may come from different threads.
 """
 
 from __future__ import annotations
@@ -36,6 +39,8 @@ CREATE TABLE done (segment INTEGER, start INTEGER, PRIMARY KEY (segment, start))
 CREATE TABLE turn (trace TEXT, span TEXT, unit TEXT NOT NULL, conversation TEXT NOT NULL, seen_ns INTEGER NOT NULL,
     PRIMARY KEY (trace, span)) WITHOUT ROWID;
 CREATE INDEX turn_seen ON turn (seen_ns);
+CREATE TABLE synced (number INTEGER NOT NULL);
+INSERT INTO synced VALUES (0);
 CREATE TABLE shape (key BLOB PRIMARY KEY, targets INTEGER NOT NULL, others INTEGER NOT NULL) WITHOUT ROWID;
 """
 _MAX_TURNS = 100_000
@@ -89,16 +94,24 @@ class HoldStore:
         self.was_unsound = False
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         try:
-            self._db = connect(path, prepare=_prepare)
+            self._db = _connect(path)
         except sqlite3.DatabaseError as err:
             if not is_unsound(err):
                 raise
             set_aside(path, reason=str(err), now_ns=now_ns)
             self.was_unsound = True
-            self._db = connect(path, prepare=_prepare)
+            self._db = _connect(path)
 
     def close(self) -> None:
         self._db.close()
+
+    def sync(self) -> None:
+        """Everything that was committed survives a power loss."""
+        self._db.execute("PRAGMA synchronous = FULL")
+        try:
+            self._db.execute("UPDATE synced SET number = number + 1")
+        finally:
+            self._db.execute("PRAGMA synchronous = NORMAL")
 
     def delete(self) -> None:
         self._db.close()
@@ -109,7 +122,7 @@ class HoldStore:
         """The file turned out to be unsound."""
         self._db.close()
         set_aside(self._path, reason=reason, now_ns=now_ns)
-        self._db = connect(self._path, prepare=_prepare)
+        self._db = _connect(self._path)
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -252,6 +265,12 @@ class HoldStore:
 
     def shrink(self) -> None:
         self._db.execute("PRAGMA incremental_vacuum(1000)").fetchall()
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    connection = connect(path, prepare=_prepare)
+    connection.execute("PRAGMA synchronous = NORMAL")
+    return connection
 
 
 def _prepare(connection: sqlite3.Connection) -> None:

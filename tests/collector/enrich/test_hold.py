@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 
 from collector.enrich.settings import HoldConfig
+from collector.errors import RetryableError
+from collector.journal.protocol import Position
 from collector.telemetry.records import Signal
 from tests.support.agent_telemetry import trace_body
 from tests.support.holding import AGENT, CHAT, HTTP, TOOL, Holding, attributes_of, span, spans_in, target
@@ -265,6 +267,17 @@ class TestAfterAKill:
         holding.arrive(span("GET", HTTP))
 
         assert holding.names() == ["GET"]
+
+
+async def test_the_journal_forgets_only_what_is_safe_from_a_power_loss(holding: Holding) -> None:
+    holding.arrive(*TURN)
+    (rest,) = holding.read()
+    holding.hold._store._db.execute("DROP TABLE synced")
+
+    with pytest.raises(RetryableError):
+        holding.reader.commit(rest.next_position)
+
+    assert holding.journal.committed("relay-backend") == Position(0, 0)
 
 
 async def test_a_damaged_file_is_set_aside(holding: Holding) -> None:
