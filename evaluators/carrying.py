@@ -58,6 +58,8 @@ class Carrying(Generic[A, S]):
     """The judgement on the whole unit, and the state after it; None where it cannot be carried. Raises
     `UnusableAnswerError`.
     """
+    asks_for_notes: bool = False
+    """What is carried costs output of the judge, and not only what it answers anyway."""
 
 
 class Carried(msgspec.Struct, frozen=True):

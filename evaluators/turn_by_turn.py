@@ -49,7 +49,7 @@ async def judge_turn_by_turn(
     if not record.first_turn:
         carried = None
     ends = _ends(unit, record, judge)
-    if carried is None and len(ends) == 1 and (unit.ended or chain is None):
+    if carried is None and len(ends) == 1 and (unit.ended or chain is None or _is_not_worth_notes(carrying, record)):
         return record
     passes = _Passes(asking, carrying, judge, facts)
     for end in ends:
@@ -71,6 +71,11 @@ def _new_part(unit: Unit, carried: Carried | None, carrying: Carrying[A, S], jud
         return _record(unit, judge)
     record = _record(unit, judge, first=carried.turns)
     return record if carried.tokens + record.tokens > SHORT_TOKENS else _record(unit, judge)
+
+
+def _is_not_worth_notes(carrying: Carrying[A, S], record: Record) -> bool:
+    """Twice as long it is still read whole, so that the next judgement most likely needs none."""
+    return carrying.asks_for_notes and 2 * record.tokens <= SHORT_TOKENS
 
 
 def _record(unit: Unit, judge: Judge, *, first: int = 0) -> Record:

@@ -47,7 +47,12 @@ class RubricAsking:
             self._conclude,
             repeatable=rubric.text,
             carrying=Carrying(
-                step_answer_type_of(rubric), RubricState, self._step_question, notes_of, self._conclude_step
+                step_answer_type_of(rubric),
+                RubricState,
+                self._step_question,
+                notes_of,
+                self._conclude_step,
+                asks_for_notes=True,
             ),
             facts=facts,
         )

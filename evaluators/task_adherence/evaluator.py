@@ -47,7 +47,9 @@ class TaskAdherence:
         self.unit_kind = unit_kind
         texts = [frame_text(""), RUBRIC, STEP_RUBRIC, KEEP]
         self.rubric_version = digest_of([*texts, strict_schema(TaskStepAnswer), include_reason, policy.text])[:12]
-        carrying = Carrying(TaskStepAnswer, TaskState, self._step_question, notes_of, _conclude_step)
+        carrying = Carrying(
+            TaskStepAnswer, TaskState, self._step_question, notes_of, _conclude_step, asks_for_notes=True
+        )
         self._asking = Asking(KIND, TaskAnswer, self._question, _conclude, carrying=carrying, facts=facts)
         self._judge = judge
         self._include_reason = include_reason

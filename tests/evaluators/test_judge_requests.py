@@ -125,7 +125,7 @@ async def test_requests_about_new_turns_are_as_recorded(name, evaluator_type, co
 
 
 async def test_a_request_that_begins_what_is_carried_is_as_recorded():
-    calls = await sent_turn_by_turn(TaskAdherence, refund_conversation(verified=True), turn_unit)
+    calls = await sent_turn_by_turn(TaskAdherence, growing_conversation(1), turn_unit)
 
     assert_golden("judge/task_first_step.txt", readable(calls[0].body))
 

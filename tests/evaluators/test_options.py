@@ -14,7 +14,7 @@ FACTORIES = (make_task_adherence, make_role_adherence, make_conversation_complet
     ("factory", "options", "message"),
     [
         (make_task_adherence, {"include_reasons": True}, "has no option 'include_reasons'; did you mean 'include_rea"),
-        (make_task_adherence, {"zzz": 1}, "has no option 'zzz'; known are include_reason."),
+        (make_task_adherence, {"zzz": 1}, "has no option 'zzz'; known are doubt, include_reason, safety_refusal."),
         (make_task_adherence, {"include_reason": "yes"}, "is 'yes' and must be true or false"),
         (make_role_adherence, {"scale": "likert"}, "must be one of graded, binary"),
         (make_role_adherence, {"threshold": 1.2}, "is 1.2 and must be a number from 0 to 1"),

@@ -100,9 +100,12 @@ async def test_fifty_turns_judged_after_every_turn_cost_at_most_60k_prompt_token
 async def test_a_short_conversation_is_read_whole_each_time():
     judge, endpoint = in_process_judge(honest)
 
-    await grow(TaskAdherence(judge=judge, states=StatesInMemory()), talk(4, system="Be kind."))
+    await grow(
+        TaskAdherence(judge=judge, states=StatesInMemory()), talk(4, system="Be kind.")
+    )  # Twice as long it would still be short.
 
     assert all(is_whole(call) for call in endpoint.calls)
+    assert all("notes for later turns" not in call.text for call in endpoint.calls)
 
 
 @pytest.mark.parametrize("kind", KINDS)
