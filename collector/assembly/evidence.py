@@ -56,6 +56,14 @@ def goes_unanswered(node: Chain) -> bool:
     return node.parent.message.role is Role.USER and bool(node.parent.message.parts)
 
 
+def is_beginning(operation: Operation) -> bool:
+    """The first words of a conversation, so that nothing but themselves can tell that they were sent before."""
+    chain = operation.input
+    if operation.kind is not OperationKind.MODEL_CALL or chain is None or chain.message.role is not Role.USER:
+        return False
+    return bool(chain.message.parts) and next(replies_in(chain), None) is None
+
+
 def reply_key(operation: Operation) -> bytes | None:
     """An answer that is long enough to be nobody else's; what was asked before it may be replayed in other words."""
     if operation.kind is not OperationKind.MODEL_CALL or operation.input is None or operation.is_internal:

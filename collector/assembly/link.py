@@ -31,6 +31,7 @@ from collector.assembly.evidence import (
     asked_ids,
     fits,
     goes_unanswered,
+    is_beginning,
     is_id,
     is_open,
     is_unanswered,
@@ -214,6 +215,8 @@ def _continue_from(groups: _Groups, index: int, operation: Operation, known: _Kn
     answered = (known.calls.get((operation.service, call_id), []) for call_id in answered_ids(operation.input))
     if any(_join_latest(groups, index, providers) for providers in answered):
         return True
+    if is_beginning(operation) and _go_on_after_failure(groups, index, operation, known, operation.input):
+        return True  # the same words once more
     return _continue_failed(groups, index, operation, known) or _continue_altered(groups, index, operation, known)
 
 
@@ -221,18 +224,30 @@ def _continue_failed(groups: _Groups, index: int, operation: Operation, known: _
     """The user spoke again after a call that failed, whose words are still in the list."""
     node = operation.input
     while node is not None:
-        if goes_unanswered(node) and node.parent is not None:
-            begun = known.opens.get((operation.service, node.parent.digest), [])
-            failed = [provider for provider in begun if is_unanswered(provider.operation)]
-            digest = node.parent.digest
-            chosen = _choose(
-                groups, index, operation, ids=frozenset(), known=failed, digest=digest, claims=known.claims
-            )
-            if chosen is not None:
-                known.claims.setdefault((chosen.index, digest), (index, operation))
-                return groups.join(chosen.index, index)
+        before = node.parent if goes_unanswered(node) else None
+        if before is not None and _go_on_after_failure(groups, index, operation, known, before):
+            return True
         node = node.parent
     return False
+
+
+def _go_on_after_failure(groups: _Groups, index: int, operation: Operation, known: _Known, sent: Chain) -> bool:
+    """After the latest call that was sent this list and failed, and that nothing went on from yet.
+
+    That an answer is not known is enough only where the user spoke again: it may never have been recorded.
+    """
+    failed = [
+        provider
+        for provider in known.opens.get((operation.service, sent.digest), [])
+        if (provider.operation.is_error or (sent is not operation.input and is_unanswered(provider.operation)))
+        and provider.operation.end_ns <= operation.start_ns
+    ]
+    claims = known.claims
+    chosen = _choose(groups, index, operation, ids=frozenset(), known=failed, digest=sent.digest, claims=claims)
+    if chosen is None:
+        return False
+    claims.setdefault((chosen.index, sent.digest), (index, operation))
+    return groups.join(chosen.index, index)
 
 
 def _continue_altered(groups: _Groups, index: int, operation: Operation, known: _Known) -> bool:

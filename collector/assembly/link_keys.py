@@ -20,6 +20,7 @@ from collector.assembly.evidence import (
     answering_key,
     asked_ids,
     goes_unanswered,
+    is_beginning,
     is_id,
     is_open,
     is_reply,
@@ -145,6 +146,8 @@ class _Collected:
                 found = self._histories.keys(operation.input, keys)
                 self.needs.update(dict.fromkeys(found.calls))
                 self.needs.update(dict.fromkeys(found.lists))
+                if is_beginning(operation):
+                    self.needs[keys.open(operation.input)] = None
                 latest = last_reply_in(operation.input)
                 if latest is not None:
                     self.needs[keys.reply(latest.message.digest)] = None

@@ -74,6 +74,27 @@ def test_the_user_speaks_again_after_a_call_that_failed() -> None:
     assert share_a_key(items)
 
 
+def test_the_first_words_of_a_conversation_are_sent_again_after_a_failure() -> None:
+    items = [
+        span("a", chat([RULE, OPENING], None), trace="a", error=True),
+        span("b", chat([RULE, OPENING], None), at=20, trace="b", error=True),
+        span("c", chat([RULE, OPENING], "At nine."), at=50, trace="c"),
+    ]
+
+    (conversation,) = rebuild(items)
+
+    assert texts(conversation) == [("When does the museum open?", "At nine.")]
+    assert share_a_key(items[:2])
+    assert share_a_key(items[1:])
+
+
+@pytest.mark.parametrize("answer", ["At nine.", None], ids=["known", "never-recorded"])
+def test_the_same_first_words_after_an_answer_are_another_conversation(answer: str | None) -> None:
+    items = [span(name, chat([RULE, OPENING], answer), at=at, trace=name) for name, at in (("a", 0), ("b", 50))]
+
+    assert len(rebuild(items)) == 2
+
+
 def test_a_call_that_was_answered_is_not_gone_on_from_without_its_answer() -> None:
     items = [
         span("a", chat([RULE, OPENING], "At nine."), trace="a"),
