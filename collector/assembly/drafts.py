@@ -18,6 +18,7 @@ from collector.assembly.said import (
     Section,
     asked_in,
     contains,
+    has_history,
     has_human,
     is_compaction,
     is_cut,
@@ -212,8 +213,11 @@ class Drafts:
         return None
 
     def _starts_over(self, turn: Draft, section: Section, node: Node) -> bool:
-        """The same list once more after it was answered: the user said the same again, and no history is sent."""
-        if section.nodes or not turn.has_answer:
+        """The same list once more after it was answered: the user said the same again, and no history is sent.
+
+        With a history the answer would be in it; so that is another call of the same turn.
+        """
+        if section.nodes or not turn.has_answer or has_history(node.operation.input):
             return False
         if node.operation.trace_id not in turn.trace_ids:
             latest = max((call.operation.end_ns for call in turn.calls), default=0)

@@ -226,6 +226,16 @@ def has_human(chain: Chain | None) -> bool:
     return False
 
 
+def has_history(chain: Chain | None) -> bool:
+    """Whether anything was said before the user's last words."""
+    node = chain
+    while node is not None and not is_human(node.message):
+        node = node.parent
+    while node is not None and (is_human(node.message) or node.message.role is Role.SYSTEM):
+        node = node.parent
+    return node is not None
+
+
 def tail_of(chain: Chain | None) -> list[Chain]:
     """The list's end at each message after the last human one; at all but system messages where there is none."""
     found: list[Chain] = []

@@ -88,3 +88,18 @@ def test_a_conversation_begun_anew_under_one_id_keeps_its_turns() -> None:
     (conversation,) = rebuild(items)
 
     assert said(conversation.turns) == [HISTORY[0], ("Thanks", "Bye."), second]
+
+
+def test_a_router_that_is_sent_the_history_belongs_to_the_turn() -> None:
+    named = {"gen_ai.conversation.id": "c-1"}
+    (first, answer), (second, other) = HISTORY
+    history = [asks(first), says(answer), asks(second)]
+    items = [
+        span("a", chat([CLERK, asks(first)], answer) | named, at=0, trace="a"),
+        span("b", chat([system("Choose a desk."), *history], "orders") | named, at=10, trace="b"),
+        span("c", chat([CLERK, *history], other) | named, at=20, trace="c"),
+    ]
+
+    (conversation,) = rebuild(items)
+
+    assert said(conversation.turns) == HISTORY
