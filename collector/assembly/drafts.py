@@ -32,6 +32,9 @@ from collector.messages.values import squash
 from collector.model import GapKind
 from collector.operation import Chain, Message, OperationKind, Role, TextPart, ToolCallPart, ToolResultPart
 
+_MIN_WITHIN = 8
+"""Characters: less is within many texts by chance."""
+
 
 @dataclass(slots=True, eq=False)
 class Draft:
@@ -365,8 +368,10 @@ class Drafts:
 
 
 def _is_turn_of(section: Section, turn: Draft) -> bool:
-    """The replayed words are the turn's; a template may be around them."""
-    return same_text(turn.user_text, section.user_text) or contains(section.user_text, turn.user_text)
+    """The replayed words are the turn's; a template may be around them, or was when they were sent."""
+    one, two = turn.user_text, section.user_text
+    is_within = len(two or "") >= _MIN_WITHIN and contains(one, two)
+    return same_text(one, two) or contains(two, one) or is_within
 
 
 def _asks(message: Message) -> bool:

@@ -127,12 +127,11 @@ def _is_hollow(decoded: Decoded) -> bool:
 
 
 def _is_unanswered(decoded: Decoded) -> bool:
-    """The user speaks where calls wait for their results."""
+    """The user speaks where the latest calls wait for their results."""
     node = decoded.chain
     while node is not None and node.parent is not None:
-        asked = any(isinstance(part, ToolCallPart) for part in node.parent.message.parts)
-        if node.message.role is Role.USER and asked:
-            return True
+        if any(isinstance(part, ToolCallPart) for part in node.parent.message.parts):
+            return node.message.role is Role.USER
         node = node.parent
     return False
 

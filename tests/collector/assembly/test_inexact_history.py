@@ -136,6 +136,18 @@ def test_a_history_that_is_not_the_list_that_was_sent_goes_on_from_its_last_answ
     assert share_a_key(items)
 
 
+def test_a_template_around_the_latest_words_only_is_no_edited_history() -> None:
+    wrapped = [asks(f"Context: none.\n{text}") for text in ("When does the museum open?", "And on Mondays?")]
+    items = [
+        span("a", chat([RULE, wrapped[0]], LONG), trace="a"),
+        span("b", chat([RULE, OPENING, says(LONG), wrapped[1]], "At three."), at=50, trace="b"),
+    ]
+
+    (conversation,) = rebuild(items)
+
+    assert [(turn.output, turn.gaps) for turn in conversation.turns] == [(LONG, ()), ("At three.", ())]
+
+
 def test_a_history_without_the_tools_goes_on_all_the_same() -> None:
     wanted, result = calls(("hours", "call-00001", {})), returns("9-18", "call-00001")
     items = [
