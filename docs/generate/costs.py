@@ -18,3 +18,9 @@ def cost_table(kind: str) -> str:
     return table(
         ["turns", "judged once", "judged after each turn, in all", "the same, reading the whole each time"], rows
     )
+
+
+def rubric_costs() -> str:
+    bench = import_module(_BENCH)
+    rows = [[f"`{kind}`", *(f"{tokens:,}" for tokens in bench.once(kind).values())] for kind in bench.RUBRICS]
+    return table(["evaluator", *(f"{turns} turns" for turns in bench.TURNS)], rows)

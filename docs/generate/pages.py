@@ -20,6 +20,7 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "configuration options": configuration.configuration_options,
     "cost of conversation_completeness": partial(costs.cost_table, "conversation_completeness"),
     "cost of role_adherence": partial(costs.cost_table, "role_adherence"),
+    "cost of rubrics": costs.rubric_costs,
     "cost of task_adherence": partial(costs.cost_table, "task_adherence"),
     "dialects": dialects.dialect_table,
     "evaluator options": evaluators.evaluator_options,

@@ -19,6 +19,8 @@ from collector.model import Conversation
 from evaluators.conversation_completeness.evaluator import ConversationCompleteness
 from evaluators.evaluator import Evaluator
 from evaluators.judge.judge import Judge
+from evaluators.pipeline.setup import make_setup
+from evaluators.registry import EvaluatorRegistry
 from evaluators.role_adherence.evaluator import RoleAdherence
 from evaluators.store.states import StateLedger, StatesInMemory
 from evaluators.task_adherence.evaluator import TaskAdherence
@@ -88,10 +90,22 @@ def evaluator(kind: str, judge: Judge, states: StateLedger | None) -> Evaluator:
             return TaskAdherence(judge=judge, states=states)
         case "role_adherence":
             return RoleAdherence(judge=judge, states=states)
-        case _:
+        case "conversation_completeness":
             return ConversationCompleteness(judge=judge, states=states)
+        case _:
+            options = {"topics": ["appointments"]} if kind == "topic_adherence" else {}
+            registry = EvaluatorRegistry(plugins=())
+            return make_setup(kind, options, registry=registry, judge=judge, states=states).evaluator
 
 
+RUBRICS = (
+    "agent_rubric",
+    "goal_accuracy",
+    "intent_resolution",
+    "tool_call_accuracy",
+    "tool_use",
+    "topic_adherence",
+)
 KINDS = ("task_adherence", "role_adherence", "conversation_completeness")
 
 
@@ -123,6 +137,19 @@ def costs(kind: str) -> dict[int, Cost]:
     return {turns: Cost(read[turns - 1], sum(carried[:turns]), sum(read[:turns])) for turns in TURNS}
 
 
+def once(kind: str) -> dict[int, int]:
+    """Prompt tokens of one judgement of the whole, by number of turns; what comes once a version is left out."""
+
+    async def ask(turns: int) -> int:
+        judge, endpoint = in_process_judge(honest)
+        found = evaluator(kind, judge, None)
+        judgement = await found.evaluate(unit_of(growing_conversation(turns), found.unit_kind))
+        assert judgement.outcome is Outcome.PASS, judgement
+        return tokens_of(endpoint.calls[-1])
+
+    return {turns: asyncio.run(ask(turns)) for turns in TURNS}
+
+
 def main() -> None:
     table = Table(
         "evaluator", "turns", "once", "after each turn", "and at its end", "whole each time", title="Prompt tokens"
@@ -132,6 +159,10 @@ def main() -> None:
             row = (cost.once, cost.each_turn, cost.with_closing, cost.each_turn_whole)
             table.add_row(kind, str(turns), *(f"{tokens:,}" for tokens in row))
     Console().print(table)
+    rubrics = Table("evaluator", *map(str, TURNS), title="Prompt tokens of rubrics, judged once, by turns")
+    for kind in RUBRICS:
+        rubrics.add_row(kind, *(f"{tokens:,}" for tokens in once(kind).values()))
+    Console().print(rubrics)
 
 
 if __name__ == "__main__":
