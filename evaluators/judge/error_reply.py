@@ -34,11 +34,12 @@ class ErrorReply:
         fields = value.get("error", value) if isinstance(value, Mapping) else None
         if not isinstance(fields, Mapping):
             return cls(status, "", "", text)
-        code = fields.get("code") or fields.get("type")
+        words = [word for word in (fields.get("code"), fields.get("type")) if isinstance(word, str)]
+        code = next((word for word in words if not word.isdigit()), "")  # Some repeat the status there.
         param = fields.get("param")
         return cls(
             status,
-            code.lower() if isinstance(code, str) else "",
+            code.lower(),
             param.lower()[:200] if isinstance(param, str) else "",
             text,
         )
@@ -51,7 +52,8 @@ class ErrorReply:
             case 402:
                 return JudgeErrorType.QUOTA_EXHAUSTED
             case 429:
-                exhausted = "quota" in self.code or "billing" in self.code
+                # A gateway may have the provider's own code in its message only.
+                exhausted = "quota" in self.code or "billing" in self.code or self._says("insufficient_quota")
                 return JudgeErrorType.QUOTA_EXHAUSTED if exhausted else JudgeErrorType.RATE_LIMITED
             case 408 | 409 | 425:
                 return JudgeErrorType.SERVER_ERROR

@@ -45,6 +45,10 @@ class JudgeServer:
     def base_url(self) -> str:
         return f"http://127.0.0.1:{self._port}/v1"
 
+    @property
+    def in_flight(self) -> int:
+        return self._in_flight
+
     def __enter__(self) -> Self:
         self._thread.start()
         self._ready.wait()

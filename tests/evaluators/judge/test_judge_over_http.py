@@ -25,7 +25,8 @@ from tests.support.judge_reply import (
     rate_limited,
     refusing,
 )
-from tests.support.judges import scripted_judge
+from tests.support.judge_server import JudgeServer
+from tests.support.judges import judge_at, scripted_judge
 from tests.support.malformed_answers import malformed_answers
 from tests.support.until import until
 
@@ -315,6 +316,27 @@ async def test_concurrency_is_bounded():
 
     assert len(server.calls) == 12
     assert server.in_flight_peak == 3
+
+
+async def test_a_storm_of_rate_limits_is_ridden_out_with_fewer_questions_at_once():  # Statement 65.
+    """A provider that takes four requests at a time and refuses all others."""
+    refused = 0
+
+    def busy(call):
+        nonlocal refused
+        if server.in_flight > 4:
+            refused += 1
+            return rate_limited(retry_after_s=0)
+        return answer(GOOD, latency_s=0.005)
+
+    metrics = JudgeMetrics(CollectorRegistry())
+    with JudgeServer(busy) as server:
+        async with judge_at(server, max_concurrency=32, max_attempts=50, metrics=metrics) as judge:
+            given = await asyncio.gather(*(judge.ask(QUESTION, read=read) for _ in range(120)))
+
+    assert len(given) == 120
+    assert refused > 0
+    assert metrics.limit.collect()[0].samples[0].value < 32
 
 
 async def test_the_circuit_opens_defers_and_closes_after_one_good_probe():
