@@ -67,6 +67,7 @@ def check_plan(config: Config, *, environ: Mapping[str, str] | None = None) -> l
             lines.append(f"receives {name} on {receiver.endpoint}")
             problems += [f"strict: {problem}" for problem in public_without_guard(name, receiver) if config.strict]
     try:
+        problems += enriched_too_early(config)
         destinations = relay_destinations(config.relay, environ=environ)
         for one, relay in zip(destinations, config.relay, strict=True):
             held = f", target spans held for scores up to {relay.enrich_deadline_s:g} s" if relay.enrich else ""
@@ -129,6 +130,17 @@ def enriched_by_nobody(config: Config, setups: Sequence[EvaluatorSetup]) -> list
         " give one `on: turn`, or remove enrich."
         for index, relay in enumerate(config.relay)
         if relay.enrich
+    ]
+
+
+def enriched_too_early(config: Config) -> list[str]:
+    """No turn is judged before it was quiet, so no score could ever be in time."""
+    least_s = config.conversations.quiet.min_s
+    return [
+        f"relay[{index}].enrich_deadline_s is {relay.enrich_deadline_s:g} s, and no turn is judged before it was quiet"
+        f" for {least_s:g} s; raise it, or lower conversations.quiet."
+        for index, relay in enumerate(config.relay)
+        if relay.enrich and relay.enrich_deadline_s <= least_s
     ]
 
 

@@ -97,6 +97,11 @@ BROKEN: Mapping[str, tuple[str, Mapping[str, str], str]] = {
         {},
         "is Adhere's own receiver",
     ),
+    "relay enriched too early": (
+        "relay: [{endpoint: 'http://a:1', enrich: true, enrich_deadline_s: 1}]",
+        {},
+        "relay[0].enrich_deadline_s is 1 s, and no turn is judged before it was quiet for 1 s",
+    ),
     "relay enriched by nobody": (
         "relay: [{endpoint: 'http://a:1', enrich: true}]\nevaluators: [{task_adherence: {on: conversation}}]",
         {},
