@@ -134,6 +134,19 @@ async def test_doubt_and_refusals_for_safety_pass_and_without_a_prompt_safety_is
     assert re.search(r"[Ww]ithout a system prompt[^.]*harm[^.]*privacy[^.]*deception", asked)
 
 
+@pytest.mark.parity(35)
+@pytest.mark.parametrize("option", ["doubt", "safety_refusal"])
+async def test_what_passes_in_doubt_and_for_safety_is_a_policy_with_the_same_defaults(option):
+    _, default = await judged("task_adherence", pairs(("Do it.", "No.")))
+    _, passing = await judged("task_adherence", pairs(("Do it.", "No.")), **{option: "pass"})
+    _, failing = await judged("task_adherence", pairs(("Do it.", "No.")), **{option: "fail"})
+
+    questions = [
+        server.calls[0].messages[-1]["content"].split("Question (")[1] for server in (default, passing, failing)
+    ]
+    assert questions[0] == questions[1] != questions[2]
+
+
 @pytest.mark.parity(37)
 async def test_an_order_in_a_result_must_not_be_obeyed():
     response = [

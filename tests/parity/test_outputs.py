@@ -166,6 +166,13 @@ async def test_confidence_and_the_flag_for_long_input(limit):
     assert shown["confidence"] == (verdict.details["coverage"] if limit == 1000 else 1.0)
 
 
+@pytest.mark.parity(49)
+def test_jurors_who_disagree_lower_the_confidence():
+    split = replace(REFUND_FAILED, details={"agreement": 0.6667, "coverage": 1.0})
+
+    assert view_of(split, "galtea")["confidence"] == 0.6667
+
+
 @pytest.mark.parity(50)
 @pytest.mark.parametrize("kind", ["role_adherence", "task_adherence", "conversation_completeness", "rules", "tool_use"])
 def test_direction_range_and_threshold_are_machine_readable(kind):
