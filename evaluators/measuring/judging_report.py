@@ -114,6 +114,10 @@ def add_role(report: Report, results: Sequence[Result]) -> None:
         report.tables.append(Table("Turns judged otherwise than labelled", ("case", "turns"), wrong))
 
 
+_LABEL_ROUNDING = 1e-3
+"""Labels are written with three or four digits."""
+
+
 def add_completeness(report: Report, results: Sequence[Result]) -> None:
     """The distance between the share of satisfied intentions and the labelled one."""
     errors: list[float] = []
@@ -125,10 +129,10 @@ def add_completeness(report: Report, results: Sequence[Result]) -> None:
         return
     report.figures["completeness_error"] = {
         "mean_absolute": rounded(mean(errors)),
-        "exact_share": rounded(mean([float(error < 1e-9) for error in errors])),
+        "exact_share": rounded(mean([float(error < _LABEL_ROUNDING) for error in errors])),
         "cases": len(errors),
     }
-    exact = sum(error < 1e-9 for error in errors)
+    exact = sum(error < _LABEL_ROUNDING for error in errors)
     row = [f"{mean(errors):.3f}", f"{exact} of {len(errors)}", f"{max(errors):.2f}"]
     report.tables.append(Table("Completeness", ("mean absolute error", "exact", "largest error"), [row]))
 
