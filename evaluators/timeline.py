@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from collector.model import JsonValue, ToolCallStep, ToolResultStep, Turn
 from evaluators.transcript.places import call_text, result_text
@@ -88,6 +89,7 @@ class Timeline:
     unit: Unit
     calls: tuple[Call, ...]
     results: tuple[Result, ...]
+    by_name: Mapping[str, tuple[Call, ...]]
 
     @property
     def turns(self) -> tuple[Turn, ...]:
@@ -99,6 +101,13 @@ class Timeline:
 
     def is_judged(self, turn: Turn) -> bool:
         return self.unit.kind is UnitKind.CONVERSATION or turn is self.unit.turn
+
+    def calls_of(self, fits: Callable[[str], bool]) -> list[Call]:
+        """Calls of the tools whose names fit, in order; each name is looked at once."""
+        named = [calls for name, calls in self.by_name.items() if fits(name)]
+        if len(named) <= 1:
+            return list(named[0]) if named else []
+        return sorted(chain.from_iterable(named), key=_position)
 
 
 def timeline_of(unit: Unit) -> Timeline:
@@ -118,7 +127,14 @@ def timeline_of(unit: Unit) -> Timeline:
                 calls.append(Call(step, turn, number, order + number, len(calls), pairs.get(number)))
         order += len(turn.steps)
     _pair_across_turns(calls, results)
-    return Timeline(unit, tuple(calls), tuple(results))
+    by_name: dict[str, list[Call]] = {}
+    for call in calls:
+        by_name.setdefault(call.name, []).append(call)
+    return Timeline(unit, tuple(calls), tuple(results), {name: tuple(found) for name, found in by_name.items()})
+
+
+def _position(call: Call) -> int:
+    return call.position
 
 
 def _pairs(turn: Turn, found: list[Result]) -> dict[int, Result]:

@@ -36,7 +36,7 @@ class Confirmed:
 
     def check(self, timeline: Timeline) -> Finding:
         found, unknown = subjects(timeline, self.tools, self.where)
-        actions = [call.turn.index for call in timeline.calls if self.tools.match(call.name) and not call.failed]
+        actions = [call.turn.index for call in timeline.calls_of(self.tools.match) if not call.failed]
         readings: dict[str, Reading] = {}
         breaches: list[Breach] = []
         for call in found:

@@ -108,9 +108,7 @@ def _counted(
     """Calls by turn index, or all under -1."""
     groups: dict[int, list[Call]] = defaultdict(list)
     unknown: list[str] = []
-    for call in timeline.calls:
-        if not tools.match(call.name):
-            continue
+    for call in timeline.calls_of(tools.match):
         holding = matches(call, where, timeline)
         if holding:
             groups[call.turn.index if within == "turn" else -1].append(call)

@@ -7,17 +7,15 @@ Text is compared without regard to case, width, spaces and punctuation; numbers 
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from collector.model import JsonValue
 from evaluators.rules.conditions import number
+from evaluators.squeezing import folded, squeezed
 from evaluators.timeline import leaves
 
 _NUMBER = re.compile(r"\d+(?:[.,'\u2019\u00a0\u202f ]\d+)*")
-_NOT_WORD = re.compile(r"[\W_]+")
-_ASCII_NOT_WORD = {code: None for code in range(128) if not chr(code).isalnum()}
 _NOT_DIGIT = re.compile(r"\D")
 _MAX_DIGITS = 300
 _MAX_CHARS = 200_000
@@ -41,8 +39,8 @@ class Reading:
 
 
 def read(text: str) -> Reading:
-    plain = _plain(text[:_MAX_CHARS])
-    return Reading(plain, _squeezed(plain))
+    plain = folded(text[:_MAX_CHARS])
+    return Reading(plain, squeezed(plain))
 
 
 def mentions(readings: Iterable[Reading], value: JsonValue) -> bool:
@@ -84,7 +82,7 @@ class Book:
         by_number = self.length if wanted is None else self._page_of(abs(wanted))
         if not self._joined:
             self._joined = "\n".join(page.squeezed for page in self._pages)
-        found = self._joined.find(_squeezed(_plain(str(value))))
+        found = self._joined.find(squeezed(folded(str(value))))
         return by_number if found < 0 else min(by_number, self._joined.count("\n", 0, found))
 
     def _page_of(self, number: float) -> int:
@@ -93,14 +91,6 @@ class Book:
                 self._numbers.setdefault(found, page)
         self._numbered = self.length
         return self._numbers.get(number, self.length)
-
-
-def _plain(text: str) -> str:
-    return text.lower() if text.isascii() else unicodedata.normalize("NFKC", text).casefold()
-
-
-def _squeezed(plain: str) -> str:
-    return plain.translate(_ASCII_NOT_WORD) if plain.isascii() else _NOT_WORD.sub("", plain)
 
 
 def _readings(token: str) -> set[float]:

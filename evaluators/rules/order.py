@@ -145,7 +145,7 @@ class After:
 
     def check(self, timeline: Timeline) -> Finding:
         found, unknown = subjects(timeline, self.tools, self.where)
-        candidates = [call for call in timeline.calls if self.required.tools.match(call.name)] if found else []
+        candidates = timeline.calls_of(self.required.tools.match) if found else []
         breaches: list[Breach] = []
         for call in found:
             if call.failed:

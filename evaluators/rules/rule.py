@@ -24,8 +24,8 @@ def subjects(timeline: Timeline, tools: Tools, where: tuple[Condition, ...]) -> 
     """The judged calls that a rule is about, and why it may be about some more."""
     found: list[Call] = []
     unknown: list[str] = []
-    for call in timeline.calls:
-        if not timeline.is_judged(call.turn) or not tools.match(call.name):
+    for call in timeline.calls_of(tools.match):
+        if not timeline.is_judged(call.turn):
             continue
         holding = matches(call, where, timeline)
         if holding:
