@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 
 LEFT_OUT = "(left out: it repeats the judge's instructions)"
 _RUN = 12
@@ -33,8 +34,21 @@ def without_leaks(text: str, *, mark: str, instructions: str, known: str) -> str
 
 
 def _repeats(text: str, instructions: str, known: str, *, run: int) -> bool:
-    told = _joined(instructions)
-    return any(words in told and words not in _joined(known) for words in _runs(text, run))
+    runs = list(_runs(text, run))
+    if not runs:
+        return False
+    told = _told(instructions)
+    repeated = [words for words in runs if words in told]
+    if not repeated:
+        return False
+    said = _joined(known)
+    return any(words not in said for words in repeated)
+
+
+@lru_cache(maxsize=8)
+def _told(instructions: str) -> str:
+    """Each text of an answer is held against the same instructions."""
+    return _joined(instructions)
 
 
 def _runs(text: str, run: int) -> Iterator[str]:

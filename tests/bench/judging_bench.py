@@ -53,8 +53,12 @@ CONCURRENCY = 32
 CONVERSATIONS = 100
 LATENCY_S = 0.2
 _ROUNDS = 5
-_FINE = {"reasoning": "Calls and answers agree with what was asked.", "evidence": [], "verdict": "pass"}
-_ANSWER = {"injection_suspected": False, "goal": _FINE, "rule": _FINE, "procedure": _FINE, "summary": "All in order."}
+_WORDS = (
+    "In every turn the order was looked up before anything was said about it, and what the agent then told the user "
+    "is what the result of the call holds, so that nothing was claimed or promised beyond it."
+)
+_FINE = {"reasoning": _WORDS, "evidence": [], "verdict": "pass"}
+_ANSWER = {"injection_suspected": False, "goal": _FINE, "rule": _FINE, "procedure": _FINE, "summary": _WORDS}
 
 
 @dataclass(frozen=True, slots=True)
