@@ -46,6 +46,7 @@ def open_beside(path: Path) -> sqlite3.Connection:
     try:
         connection.execute("PRAGMA busy_timeout = 5000")
         connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA cache_size = -8000")  # KiB; keys of answers are spread over the whole file.
         require_current(connection, path=str(path))
     except BaseException:
         connection.close()

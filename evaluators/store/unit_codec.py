@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from enum import Enum
+from functools import cache
 from typing import Any
 
 from collector.model import (
@@ -79,14 +80,19 @@ def decode_unit(body: bytes) -> Unit:
 
 def _fields(value: Any, *, leave_out: tuple[str, ...] = ()) -> dict[str, object]:
     found: dict[str, object] = {}
-    for field in dataclasses.fields(value):
-        if field.name in leave_out:
+    for name in _names(type(value)):  # type: ignore[arg-type]  # Classes are hashable.
+        if name in leave_out:
             continue
-        item = getattr(value, field.name)
+        item = getattr(value, name)
         if item is None or item == ():
             continue
-        found[field.name] = item.value if isinstance(item, Enum) else item
+        found[name] = item.value if isinstance(item, Enum) else item
     return found
+
+
+@cache
+def _names(kind: type) -> tuple[str, ...]:
+    return tuple(field.name for field in dataclasses.fields(kind))
 
 
 def _step(step: Step) -> dict[str, object]:
