@@ -46,7 +46,6 @@ def open_beside(path: Path) -> sqlite3.Connection:
     try:
         connection.execute("PRAGMA busy_timeout = 5000")
         connection.execute("PRAGMA synchronous = FULL")
-        connection.execute("PRAGMA cache_size = -8000")  # KiB; keys of answers are spread over the whole file.
         require_current(connection, path=str(path))
     except BaseException:
         connection.close()
@@ -55,4 +54,6 @@ def open_beside(path: Path) -> sqlite3.Connection:
 
 
 def _connect(path: Path) -> sqlite3.Connection:
-    return connect(path, prepare=lambda connection: migrate(connection, path=str(path)))
+    connection = connect(path, prepare=lambda connection: migrate(connection, path=str(path)))
+    connection.execute("PRAGMA cache_size = -8000")  # KiB; keys of answers are spread over the whole file.
+    return connection
