@@ -21,9 +21,9 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from collector.clock import Clock
+from collector.waiting import within
 from exporters.crash import log_crash
 from exporters.exposition import ExpositionFormat, MetricsSource, merge, wanted_format
-from exporters.waiting import run_within
 
 log = structlog.get_logger(__name__)
 
@@ -103,7 +103,7 @@ async def _read(
         return await source(wanted)
 
     try:
-        return await run_within(clock, timeout_s, read())
+        return await within(timeout_s, read(), clock=clock)
     except Exception as err:  # noqa: BLE001 - supervision point: one process that is away must not hide the others' metrics
         log_crash(log, "metrics source failed", err, source=name)
         return None

@@ -15,10 +15,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 import uvicorn
 
 from collector.clock import Clock
+from collector.waiting import end
 from exporters.errors import ExporterConfigError
 from exporters.exposition import MetricsSource
 from exporters.operations_app import operations_app
-from exporters.waiting import end
 
 _MAX_CONNECTIONS = 64
 

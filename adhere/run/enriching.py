@@ -21,7 +21,7 @@ from collector.enrich.store import TurnTarget
 from collector.errors import AdhereError
 from collector.live.ready import ReadyTurn
 from collector.relay.log_limit import LogLimit
-from collector.relay.waiting import happens_within
+from collector.waiting import happens_within
 from evaluators.pipeline.sink import VerdictSink
 from evaluators.store.scores import UnitScores, scores_of
 from evaluators.store.thread import StoreThread
@@ -84,7 +84,7 @@ class Enriching:
                     await self._bring_scores(destination)
                 except AdhereError as err:
                     self._say("scores not brought to held spans", err)
-            await happens_within(self._poked, seconds=_LOOK_S, clock=self._clock)
+            await happens_within(_LOOK_S, self._poked, clock=self._clock)
 
     async def _bring_scores(self, destination: EnrichedDestination) -> None:
         turns = destination.hold.open_turns()

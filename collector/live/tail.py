@@ -23,6 +23,7 @@ from collector.journal.protocol import JournalRecord, Reader
 from collector.live.metrics import LiveMetrics
 from collector.live.ready import Ready
 from collector.live.tracker import ConversationTracker
+from collector.waiting import happens_within
 
 log = structlog.get_logger(__name__)
 
@@ -177,11 +178,4 @@ class JournalTail:
 
     async def _pause(self, seconds: float) -> None:
         """Sleep, but not through a shutdown."""
-        sleeping = asyncio.ensure_future(self._clock.sleep(seconds))
-        stopping = asyncio.ensure_future(self._stopping.wait())
-        try:
-            await asyncio.wait({sleeping, stopping}, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            for task in (sleeping, stopping):
-                task.cancel()
-            await asyncio.gather(sleeping, stopping, return_exceptions=True)
+        await happens_within(seconds, self._stopping, clock=self._clock)

@@ -36,7 +36,7 @@ from collector.relay.pace import Pace
 from collector.relay.retry import RetryPolicy
 from collector.relay.sender import OtlpSender
 from collector.relay.split import halves
-from collector.relay.waiting import happens_within
+from collector.waiting import happens_within
 
 log = structlog.get_logger(__name__)
 
@@ -175,7 +175,7 @@ class Delivery:
                 # Without a try: a long backlog must leave the journal faster than one request a backoff.
                 raise RetryableError(f"The destination {self._name} was away for longer than a request may wait.")
             elif pause_s := self._pace.pause_s:
-                await happens_within(self._stopping, seconds=pause_s, clock=self._clock)
+                await happens_within(pause_s, self._stopping, clock=self._clock)
             else:
                 return
 

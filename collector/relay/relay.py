@@ -31,8 +31,8 @@ from collector.relay.metrics import RelayMetrics
 from collector.relay.pace import Pace
 from collector.relay.retry import RetryPolicy
 from collector.relay.sender import OtlpSender
-from collector.relay.waiting import happens_within
 from collector.telemetry.records import Signal
+from collector.waiting import happens_within
 
 log = structlog.get_logger(__name__)
 
@@ -138,7 +138,7 @@ class Relay:
         """
         self._stopping.set()
         self._pace.notify()
-        if self._running and not await happens_within(self._finished, seconds=deadline_s, clock=self._clock):
+        if self._running and not await happens_within(deadline_s, self._finished, clock=self._clock):
             for task in self._deliveries:
                 task.cancel()
             await self._finished.wait()
@@ -172,7 +172,7 @@ class Relay:
             self._metrics.read_failures.labels(self._name).inc()
             if self._log_limit.allows("read"):
                 log.warning("journal could not be read", destination=self._name, error=str(err))
-            await happens_within(self._stopping, seconds=1.0, clock=self._clock)
+            await happens_within(1.0, self._stopping, clock=self._clock)
             return []
 
     def _begin(self, record: JournalRecord, tasks: asyncio.TaskGroup) -> None:

@@ -13,11 +13,11 @@ import secrets
 from typing import Protocol
 
 from collector.clock import Clock, SystemClock
+from collector.waiting import DeadlineError, within
 from evaluators.assessable import not_assessable, why_not_assessable
 from evaluators.content import digest_of
 from evaluators.errors import EvaluatorConfigError
 from evaluators.evaluator import Judgement
-from evaluators.judge.deadline import DeadlineError, within
 from evaluators.transcript.fence import Fence
 from evaluators.transcript.record import record_of
 from evaluators.verdict import JudgeInfo, Outcome, Unit, UnitKind

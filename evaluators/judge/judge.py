@@ -16,10 +16,10 @@ from typing import Generic, TypeVar
 import structlog
 
 from collector.clock import Clock
+from collector.waiting import DeadlineError, within
 from evaluators.judge.caller import Caller, Endpoint
 from evaluators.judge.completion import Completion
 from evaluators.judge.config import JudgeConfig, JuryConfig
-from evaluators.judge.deadline import DeadlineError, within
 from evaluators.judge.errors import JudgeError, JudgeErrorType, UnusableAnswerError
 from evaluators.judge.ledger import CallLedger, NoLedger
 from evaluators.judge.metrics import JudgeMetrics

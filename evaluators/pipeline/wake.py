@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable
 
 from collector.clock import Clock
+from collector.waiting import happens_within
 
 
 class Wake:
@@ -32,15 +33,12 @@ class Wake:
         """None: for as long as nobody pokes."""
         if self._poked.is_set():
             return
-        waits: list[asyncio.Future[object]] = [asyncio.ensure_future(self._poked.wait())]
-        if seconds is not None:
-            waits.append(asyncio.ensure_future(self._clock.sleep(seconds)))
         self._resting = True
         self._on_rest()
         try:
-            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+            if seconds is None:
+                await self._poked.wait()
+            else:
+                await happens_within(seconds, self._poked, clock=self._clock)
         finally:
             self._resting = False
-            for wait in waits:
-                wait.cancel()
-            await asyncio.gather(*waits, return_exceptions=True)

@@ -15,6 +15,7 @@ from functools import partial
 import structlog
 
 from collector.clock import Clock
+from collector.waiting import happens_within
 from evaluators.budget import NANO, Amount, BudgetConfig, Limit, Periods, renews_in_s
 from evaluators.errors import StoreUnavailableError
 from evaluators.judge.errors import JudgeError, JudgeErrorType
@@ -74,7 +75,7 @@ class StoredLedger:
             left_s = patience_ends_s - self._clock.monotonic_s()
             if found.never_fits or not self._under_way or left_s <= 0:
                 raise self._refusal(found)
-            await self._wait(one_ended, left_s)
+            await happens_within(left_s, one_ended, clock=self._clock)
 
     async def close(self, entry: Entry, *, spent: Amount, answer: bytes | None) -> None:
         try:
@@ -140,15 +141,6 @@ class StoredLedger:
             return found
         self._learn(found, now_ns=now_ns)
         return Entry(key, bound, now_ns)
-
-    async def _wait(self, one_ended: asyncio.Event, seconds: float) -> None:
-        ended = asyncio.ensure_future(one_ended.wait())
-        timer = asyncio.ensure_future(self._clock.sleep(seconds))
-        try:
-            await asyncio.wait({ended, timer}, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            ended.cancel()
-            timer.cancel()
 
     def _refusal(self, found: UsedUp) -> JudgeError:
         limit, now_ns = found.limit, self._clock.now_ns()

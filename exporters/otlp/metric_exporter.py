@@ -16,11 +16,11 @@ from collector.clock import Clock
 from collector.errors import PermanentError, RetryableError
 from collector.relay.sender import OtlpSender
 from collector.telemetry.records import Signal
+from collector.waiting import within
 from evaluators.verdict import Verdict
 from exporters.crash import log_crash
 from exporters.otlp.metrics import difference, metrics_request
 from exporters.totals import Series, SeriesKey, VerdictTotals
-from exporters.waiting import run_within
 
 log = structlog.get_logger(__name__)
 
@@ -92,7 +92,7 @@ class OtlpMetricExporter:
 
     async def _try_push(self) -> None:
         try:
-            await run_within(self._clock, self._timeout_s, self.push())
+            await within(self._timeout_s, self.push(), clock=self._clock)
         except (RetryableError, PermanentError) as err:
             self._count_failure()
             log.warning("metrics push failed", exporter=self.name, error=str(err))

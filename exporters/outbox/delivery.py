@@ -19,6 +19,7 @@ import structlog
 
 from collector.clock import Clock
 from collector.errors import PermanentError, RetryableError, UnauthenticatedError
+from collector.waiting import first_of, within
 from exporters.crash import log_crash
 from exporters.errors import OutboxUnavailableError, PartialExportError, TargetUnknownError
 from exporters.exporter import Exporter
@@ -26,7 +27,6 @@ from exporters.metrics import ExportMetrics
 from exporters.outbox.outbox import Outbox
 from exporters.outbox.policy import ClaimedVerdict, DeadLetterReason, DeliveryPolicy
 from exporters.text import clean_line
-from exporters.waiting import first_of, run_within
 
 log = structlog.get_logger(__name__)
 
@@ -131,7 +131,7 @@ class Delivery:
         """One try within its time."""
         work = self._exporter.export([item.verdict for item in part])
         try:
-            await run_within(self._clock, self._policy.timeout_s, work)
+            await within(self._policy.timeout_s, work, clock=self._clock)
         except UnauthenticatedError as err:
             raise _as_outage(err) from err
         except TimeoutError as err:

@@ -13,6 +13,7 @@ from random import Random
 import structlog
 
 from collector.clock import Clock
+from collector.waiting import end, within
 from exporters.crash import log_crash
 from exporters.errors import ExporterConfigError, OutboxUnavailableError
 from exporters.exporter import BackgroundExporter, Exporter
@@ -20,7 +21,6 @@ from exporters.metrics import ExportMetrics
 from exporters.outbox.delivery import Delivery
 from exporters.outbox.outbox import Outbox
 from exporters.outbox.policy import DeliveryPolicy
-from exporters.waiting import end, run_within
 
 log = structlog.get_logger(__name__)
 
@@ -86,7 +86,7 @@ class OutboxRunner:
             delivery.drain()
         if self._delivering:
             try:
-                await run_within(self._clock, deadline_s * _SHARE_FOR_DELIVERIES, _all(self._delivering))
+                await within(deadline_s * _SHARE_FOR_DELIVERIES, _all(self._delivering), clock=self._clock)
             except TimeoutError:
                 waiting = sum(self._outbox.backlog(exporter.name).rows for exporter in self._exporters)
                 log.warning("verdicts stay in the outbox until the next start", deliveries=waiting)
@@ -117,7 +117,7 @@ class OutboxRunner:
 
     async def _close(self, exporter: Exporter, *, within_s: float) -> None:
         try:
-            await run_within(self._clock, within_s, exporter.close())
+            await within(within_s, exporter.close(), clock=self._clock)
         except Exception as err:  # noqa: BLE001 - supervision point: one exporter's defect must not keep others open
             self._metrics.crashes.labels(exporter.name).inc()
             log_crash(log, "exporter did not close", err, exporter=exporter.name)

@@ -2,7 +2,7 @@ import asyncio
 
 import pytest
 
-from evaluators.judge.deadline import DeadlineError, within
+from collector.waiting import DeadlineError, first_of, happens_within, within
 from tests.support.clock import ManualClock
 
 
@@ -58,3 +58,33 @@ async def test_cancelling_the_caller_cancels_the_work():
     with pytest.raises(asyncio.CancelledError):
         await task
     assert cancelled.is_set()
+
+
+async def test_an_event_is_waited_for_and_not_for_ever():
+    clock, event = ManualClock(), asyncio.Event()
+    too_late = asyncio.ensure_future(happens_within(10, event, clock=clock))
+    await asyncio.sleep(0)
+    await clock.advance(10)
+
+    assert not await too_late
+
+    in_time = asyncio.ensure_future(happens_within(10, event, clock=clock))
+    await asyncio.sleep(0)
+    event.set()
+
+    assert await in_time
+    assert await happens_within(10, event, clock=clock)
+
+
+async def test_the_first_to_be_over_ends_the_wait_and_the_others():
+    ended = []
+
+    async def longer():
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.append(True)
+
+    await first_of(longer(), asyncio.sleep(0))
+
+    assert ended == [True]
