@@ -11,7 +11,7 @@ from evaluators.assessable import not_assessable, why_not_assessable
 from evaluators.carrying import Memory, turn_words
 from evaluators.errors import EvaluatorConfigError
 from evaluators.evaluator import Judgement
-from evaluators.evidence import Citation, EvidenceError, verify
+from evaluators.evidence import Citation, EvidenceError, Speaker, verify
 from evaluators.inquiry import Asking, question_of, without_leaks
 from evaluators.judge.answer import decode_answer
 from evaluators.judge.errors import JudgeError, JudgeErrorType, UnusableAnswerError
@@ -90,7 +90,7 @@ def _checked(asking: Asking[A], unit: Unit, record: Record, question: Question, 
     return without_leaks(judgement, question, known=asking.repeatable, mark=record.mark)
 
 
-def verified(citations: list[Citation], unit: Unit) -> tuple[Evidence, ...]:
+def verified(citations: list[Citation], unit: Unit, *, by: Speaker | None = None) -> tuple[Evidence, ...]:
     """What checks out of the citations for one claim, which rests on that alone; raises `UnusableAnswerError` naming
     the first one where none does.
     """
@@ -98,7 +98,7 @@ def verified(citations: list[Citation], unit: Unit) -> tuple[Evidence, ...]:
     problems: list[EvidenceError] = []
     for citation in citations:
         try:
-            found[verify(citation, unit)] = None
+            found[verify(citation, unit, by=by)] = None
         except EvidenceError as err:
             problems.append(err)
     if problems and not found:

@@ -15,19 +15,23 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import assert_never
+from typing import Literal, TypeAlias, assert_never
 
 from collector.model import HandoffStep, JsonValue, MessageStep, Step, ToolCallStep, ToolResultStep, Turn
 from evaluators.content import content_of
-from evaluators.quoting import find_quote
+from evaluators.quoting import PIECES, find_quote
 from evaluators.transcript.escape import escape
 from evaluators.transcript.places import call_text, handoff_text, result_text
 from evaluators.transcript.values import json_text
 from evaluators.verdict import Evidence, Unit
 
+Speaker: TypeAlias = Literal["user", "agent"]
+"""Whose words a claim must rest on: the user's input, or what the agent itself said and called."""
+
 MAX_QUOTE_CHARS = 500
 _MIN_ASCII_CHARS = 4
 _MIN_CHARS = 2
+_SHORT_PIECE_CHARS = 40
 _PLACE = re.compile(
     r"[#\[(]?(?:[0-9a-f]{10} )?t(\d{1,9})(?:\.(\d{1,9}|user|answer))?(?![.\w])(?:[ ,:\])-].*)?", re.DOTALL
 )
@@ -40,6 +44,10 @@ _MARKS = str.maketrans(
 _BARE_QUOTE = re.compile(r'(?<!\\)"')
 _QUOTING = re.compile(r"\n\| ?")
 _LABEL = re.compile(r"\A(?:t\d{1,9}\.\w+|agent|assistant|user)\s*[:\uff1a|]\s*", re.IGNORECASE)
+_NOT_SAID_BY: Mapping[Speaker, str] = {
+    "user": "does not stand in the user's own words at the place that it cites: copy it from there exactly.",
+    "agent": "does not stand in the agent's own words or calls at the place that it cites: copy it from there exactly.",
+}
 _MAX_VALUE_DEPTH = 32
 _MAX_SEARCHED_CHARS = 500_000
 """What is read sign by sign for one quote, or for one that stands elsewhere; more would cost seconds."""
@@ -78,19 +86,26 @@ class _Found:
     """As they stand there."""
 
 
-def verify(citation: Citation, unit: Unit) -> Evidence:
-    """The evidence at its right place; raises `EvidenceError`."""
-    turn, hit = _located(citation, unit)
+def verify(citation: Citation, unit: Unit, *, by: Speaker | None = None) -> Evidence:
+    """The evidence at its right place, among the words of `by` only; raises `EvidenceError`."""
+    turn, hit = _located(citation, unit, by)
     step = int(hit.place) if hit.place.isdigit() else None
     span_id = turn.steps[step].span_id if step is not None else None
-    quote = escape(hit.words.strip())[:MAX_QUOTE_CHARS]
+    quote = _cut(escape(hit.words.strip()), MAX_QUOTE_CHARS)
     return Evidence(turn=turn.index, step=step, quote=quote, span_id=span_id or turn.span_id)
 
 
-def placed(citation: Citation, unit: Unit, *, max_chars: int) -> Citation:
+def placed(citation: Citation, unit: Unit, *, max_chars: int, by: Speaker | None = None) -> Citation:
     """The citation at its right place, with so many characters of what stands there; raises `EvidenceError`."""
-    turn, hit = _located(citation, unit)
-    return Citation(f"t{turn.index}.{hit.place}", escape(hit.words.strip())[:max_chars].strip())
+    turn, hit = _located(citation, unit, by)
+    return Citation(f"t{turn.index}.{hit.place}", _cut(escape(hit.words.strip()), max_chars))
+
+
+def _cut(words: str, max_chars: int) -> str:
+    """Such that what is left is found again: of words in several pieces, no short rest of one."""
+    kept = words[:max_chars].strip()
+    whole, _, rest = kept.rpartition(PIECES)
+    return whole if whole and len(words) > max_chars and len(rest) < _SHORT_PIECE_CHARS else kept
 
 
 def all_placed(citations: Iterable[Citation], unit: Unit, *, max_chars: int = MAX_QUOTE_CHARS) -> Iterator[Citation]:
@@ -102,7 +117,7 @@ def all_placed(citations: Iterable[Citation], unit: Unit, *, max_chars: int = MA
             continue
 
 
-def _located(citation: Citation, unit: Unit) -> tuple[Turn, _Found]:
+def _located(citation: Citation, unit: Unit, by: Speaker | None) -> tuple[Turn, _Found]:
     at = citation.at.strip()
     found = _PLACE.fullmatch(at)
     turns = {turn.index: turn for turn in unit.conversation.turns}
@@ -110,22 +125,21 @@ def _located(citation: Citation, unit: Unit) -> tuple[Turn, _Found]:
     if found is None or turn is None:
         raise EvidenceError(f"The place {_shown(at)} is no place of a turn; cite one such as t0.1 or t0.answer.")
     place = found[2]
-    hits = list(_hits(citation.quote, (turn,)))
+    hits = list(_hits(citation.quote, (turn,), by))
     hit = next((hit for hit in hits if hit.place == place or place is None), None)
     if hit is None:
         if not hits and content_of(unit).size <= _MAX_SEARCHED_CHARS:
-            hits = list(_hits(citation.quote, unit.conversation.turns))
+            hits = list(_hits(citation.quote, unit.conversation.turns, by))
         if len(hits) != 1:
-            raise EvidenceError(
-                f"The quote {_shown(citation.quote)} does not stand at {at}: copy it from there exactly."
-            )
+            words = f"does not stand at {at}: copy it from there exactly." if by is None else _NOT_SAID_BY[by]
+            raise EvidenceError(f"The quote {_shown(citation.quote)} {words}")
         hit = hits[0]
     return turns[hit.turn], hit
 
 
-def _hits(quote: str, turns: Iterable[Turn]) -> Iterator[_Found]:
+def _hits(quote: str, turns: Iterable[Turn], by: Speaker | None) -> Iterator[_Found]:
     """Where it stands word for word; only where it does so nowhere, where its words stand."""
-    places = [(turn.index, place, forms) for turn in turns for place, forms in _places(turn)]
+    places = [(turn.index, place, forms) for turn in turns for place, forms in _places(turn, by)]
     needles = list(dict.fromkeys(_needles(quote)))
     exact = [
         _Found(turn, place, quote) for turn, place, forms in places if any(_fits(needle, forms) for needle in needles)
@@ -142,11 +156,14 @@ def _hits(quote: str, turns: Iterable[Turn]) -> Iterator[_Found]:
             yield _Found(turn, place, found)
 
 
-def _places(turn: Turn) -> Iterator[tuple[str, _Forms]]:
-    if turn.user_input is not None:
+def _places(turn: Turn, by: Speaker | None) -> Iterator[tuple[str, _Forms]]:
+    if turn.user_input is not None and by != "agent":
         yield "user", _text_forms(turn.user_input)
+    if by == "user":
+        return
     for number, step in enumerate(turn.steps):
-        yield str(number), _step_forms(step)
+        if by is None or not isinstance(step, ToolResultStep):
+            yield str(number), _step_forms(step)
     if turn.output is not None:
         yield "answer", _text_forms(turn.output)
 

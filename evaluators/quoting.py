@@ -15,6 +15,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import accumulate
 
+PIECES = " … "
+"""Between what is found of a quote in several pieces."""
 _ELLIPSIS = re.compile(r"\s*[\[(\uff08]?\s*(?:\.{3,}|…+)\s*[\])\uff09]?\s*")
 _NUMBER = r"(?:(?<!\w)-)?\d+(?:[.,:/-]\d+)*"
 _LETTER = r"[^\W\d_][\u0300-\u036f]*|[\u0900-\u0dff\u0e00-\u0eff]"
@@ -57,7 +59,7 @@ def find_quote(quote: str, text: str) -> str | None:
         start = at + len(piece.written)
         first, last = bisect_right(hay.starts, at) - 1, bisect_right(hay.starts, start - 1) - 1
         found.append(text[hay.spans[first][0] : hay.spans[last][1]])
-    return " … ".join(found)
+    return PIECES.join(found)
 
 
 def _signs(text: str) -> _Signs:

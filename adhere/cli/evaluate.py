@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import closing
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -15,7 +17,7 @@ from adhere.cli.batch_judge import AT_ONCE, batch_judge
 from adhere.cli.files import check_files
 from adhere.cli.options import ConfigOption, command_app
 from adhere.cli.progress import progress
-from adhere.cli.results_file import Result, write_results
+from adhere.cli.results_file import Result, ResultsFile
 from adhere.cli.results_table import print_results, print_steps, print_unread
 from adhere.cli.rows import Row, read_rows
 from adhere.config import Config, load_config
@@ -57,7 +59,7 @@ def evaluate(
         list[Path],
         typer.Argument(
             metavar="FILE...",
-            help="OTLP JSON lines, or conversations in any accepted form, one JSON value a line.",
+            help="OTLP JSON lines, or conversations in any accepted form, one JSON value a line; - is standard input.",
             show_default=False,
         ),
     ],
@@ -102,10 +104,9 @@ def evaluate(
     check_files(files)
     loaded = with_judge(load_config(config), judge_url=judge_url, model=model)
     rows = _read(files, form=form.value if form else None, columns=columns or [], declared=declared_spans(loaded))
-    results = asyncio.run(_evaluate(loaded, rows, concurrency=concurrency, cache=cache))
     unread = [row for row in rows if row.error is not None]
-    if output is not None:
-        write_results(results, unread, output, view=view.value if view else None, echo=echo)
+    write = partial(ResultsFile, output, view=view.value if view else None, echo=echo)
+    results = asyncio.run(_evaluate(loaded, rows, write=write, unread=unread, concurrency=concurrency, cache=cache))
     if verbose:
         print_steps((result.verdict, result.conversation) for result in results)
     verdicts = [result.verdict for result in results]
@@ -137,7 +138,13 @@ def _read(
 
 
 async def _evaluate(
-    config: Config, rows: Sequence[Row], *, concurrency: int | None, cache: Path | None
+    config: Config,
+    rows: Sequence[Row],
+    *,
+    write: Callable[[], ResultsFile],
+    unread: Sequence[Row],
+    concurrency: int | None,
+    cache: Path | None,
 ) -> list[Result]:
     clock = SystemClock()
     results: list[Result] = []
@@ -152,11 +159,13 @@ async def _evaluate(
         except EvaluatorConfigError as err:
             raise ConfigError(str(err).splitlines()) from err
         jobs = [(row, whole, job) for row in rows for whole in row.conversations for job in jobs_of([whole], setups)]
-        with progress("Judging", total=len(jobs)) as steps:
+        with closing(write()) as file, progress("Judging", total=len(jobs)) as steps:
             verdicts = evaluate_all([job for _, _, job in jobs], clock=clock, max_concurrency=asked.at_once)
             origins = iter(jobs)
             async for verdict in verdicts:
                 row, whole, _ = next(origins)
                 results.append(Result(row, whole, verdict))
+                file.add(results[-1])
                 steps.advance()
+            file.add_unread(unread)
     return results

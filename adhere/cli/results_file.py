@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 import orjson
 
@@ -30,15 +32,43 @@ class Result:
     verdict: Verdict
 
 
-def write_results(
-    results: Iterable[Result], unread: Iterable[Row], path: Path, *, view: str | None, echo: bool
-) -> None:
+class ResultsFile:
+    """Takes each result as it comes: what was judged is there, whatever ends the command."""
+
+    def __init__(self, path: Path | None, *, view: str | None, echo: bool) -> None:
+        """Without a path nothing is written; with one, what the file held is gone."""
+        self._path = path
+        self._view = view
+        self._echo = echo
+        self._file: BinaryIO | None = None
+        if path is not None:
+            with _explained(path):
+                self._file = path.open("wb")
+
+    def add(self, result: Result) -> None:
+        if self._file is not None:
+            self._write(_line(result, view=self._view, echo=self._echo))
+
+    def add_unread(self, rows: Iterable[Row]) -> None:
+        for row in rows:
+            self._write(orjson.dumps(_unread(row), option=_OPTIONS))
+
+    def close(self) -> None:
+        if self._file is not None and self._path is not None:
+            with _explained(self._path):
+                self._file.close()
+
+    def _write(self, line: bytes) -> None:
+        if self._file is not None and self._path is not None:
+            with _explained(self._path):
+                self._file.write(line)
+                self._file.flush()
+
+
+@contextmanager
+def _explained(path: Path) -> Iterator[None]:
     try:
-        with path.open("wb") as file:
-            for result in results:
-                file.write(_line(result, view=view, echo=echo))
-            for row in unread:
-                file.write(orjson.dumps(_unread(row), option=_OPTIONS))
+        yield
     except OSError as err:
         raise CommandError(f"The results cannot be written to {path}: {err.strerror}.") from err
 

@@ -6,6 +6,7 @@ skipped; any other line that is no request raises MalformedRequestError naming f
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -25,6 +26,8 @@ def read_jsonl(path: Path, *, max_line_bytes: int = 256 << 20) -> Iterator[tuple
                 raise RequestTooLargeError(
                     f"Line {number} of {path} has more than {max_line_bytes} bytes; split it into smaller requests."
                 )
+            if number == 1:
+                line = line.removeprefix(codecs.BOM_UTF8)
             if line.strip():
                 yield _decode(line, where=f"Line {number} of {path}")
 

@@ -162,7 +162,7 @@ def _kept(intention: Intention, unit: Unit, record: Record) -> KeptIntention:
     """With the user's own words, and where it shows that the intention was not met; raises `UnusableAnswerError`."""
     first = unit.turn.index if unit.kind is UnitKind.TURN else record.first_turn
     stated = Citation(f"t{intention.turn}.user", intention.quote)
-    (words,) = verified([stated], unit)
+    (words,) = verified([stated], unit, by="user")
     if words.turn < first:
         turns = turn_words(first, unit.turn.index)
         raise UnusableAnswerError(f"Only intentions of {turns} are asked for, not of {intention.turn}.")

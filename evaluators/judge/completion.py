@@ -11,6 +11,10 @@ from evaluators.judge.errors import JudgeError, JudgeErrorType
 from evaluators.transcript.tokens import estimate_tokens
 
 
+_MOST_TOKENS = 1 << 32
+"""Over it a count is none: no model reads as much, and a ledger could not hold what it comes to."""
+
+
 @dataclass(frozen=True, slots=True)
 class Usage:
     input_tokens: int
@@ -93,4 +97,4 @@ def _usage(usage: Any) -> Usage | None:
 
 
 def _is_count(value: object) -> TypeGuard[int]:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MOST_TOKENS

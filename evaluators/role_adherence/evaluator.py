@@ -207,13 +207,13 @@ def _deviations(check: TurnCheck, unit: Unit) -> list[KeptDeviation]:
 
 def _cited(deviation: Deviation, turn: int, unit: Unit) -> KeptDeviation:
     citation = Citation(deviation.at, deviation.quote)
-    (evidence,) = verified([citation], unit)
+    (evidence,) = verified([citation], unit, by="agent")
     if evidence.turn != turn:
         raise UnusableAnswerError(
             f"The deviation of turn {turn} cites {deviation.at.strip()[:40]}: cite a place of that turn.",
             error_type=JudgeErrorType.EVIDENCE,
         )
-    found = placed(citation, unit, max_chars=MAX_QUOTE_CHARS)
+    found = placed(citation, unit, max_chars=MAX_QUOTE_CHARS, by="agent")
     return KeptDeviation(deviation.kind, found.at, found.quote)
 
 

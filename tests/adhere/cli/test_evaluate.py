@@ -1,17 +1,22 @@
 from __future__ import annotations
 
+import _thread
 import json
+import os
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from adhere.cli.evaluate import Form, View
+from adhere.cli.files import on_disk
 from evaluators.formats import FORMAT_NAMES
 from evaluators.views import VIEW_NAMES
 from tests.support.command_line import CommandLine, Finished
 from tests.support.honest_judge import honest
-from tests.support.judge_reply import always, error
+from tests.support.judge_call import JudgeCall
+from tests.support.judge_reply import Reply, always, error, hang
 from tests.support.judge_scripts import slow
 from tests.support.judge_server import JudgeServer
 from tests.support.recordings import PIRATE, REFUND
@@ -262,3 +267,73 @@ def test_answers_that_are_kept_in_a_folder_are_asked_for_once(adhere: CommandLin
     assert len(judge.calls) == 1
     assert lines(output)[0]["score"] == 1.0
     assert cache.stat().st_mode & 0o077 == 0
+
+
+PAIR = b'{"turns": [{"input": "Hello.", "actual_output": "Good day."}]}'
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        pytest.param(b"\xef\xbb\xbf" + PAIR, id="byte order mark"),
+        pytest.param(b'{"turns": [\n' + PAIR, id="broken first line"),
+    ],
+)
+def test_the_first_line_does_not_cost_the_others(adhere: CommandLine, tmp_path: Path, first: bytes) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_bytes(first + b"\n" + PAIR.replace(b"Hello", b"Bye") + b"\n")
+
+    shown, found = judged(adhere, tmp_path, path)
+
+    assert shown.code == 0
+    assert [line["row"] for line in found if "error" not in line] == [first.count(b"\n") + 1, first.count(b"\n") + 2]
+
+
+@pytest.mark.parametrize("content", [PAIR, REFUND.read_bytes()], ids=["rows", "telemetry"])
+def test_what_comes_by_a_pipe_is_read_whole(adhere: CommandLine, tmp_path: Path, content: bytes) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_bytes, args=(content,))
+    writer.start()
+
+    shown, found = judged(adhere, tmp_path, pipe)
+    writer.join()
+
+    assert shown.code == 0
+    assert found
+
+
+def test_a_dash_is_standard_input() -> None:
+    with on_disk(Path("-")) as source:
+        assert source.read_bytes() == b""  # Tests have none.
+
+
+def test_what_was_judged_is_written_when_the_command_is_stopped(adhere: CommandLine, tmp_path: Path) -> None:
+    rows = [{"turns": [{"input": f"You are pirate {n}.", "actual_output": "Arr."}]} for n in range(6)]
+    output = tmp_path / "out.jsonl"
+
+    def stopping(call: JudgeCall) -> Reply:
+        if len(judge.calls) > 3:
+            _thread.interrupt_main()
+            return hang()
+        return honest(call)
+
+    with JudgeServer(stopping) as judge:
+        shown = adhere(
+            *("evaluate", "-c", config(tmp_path, ROLE), rows_in(tmp_path, *rows), "-o", output, "--concurrency", 1),
+            *("--judge-url", judge.base_url, "--model", "scripted-judge"),
+        )
+
+    assert shown.code == 130
+    assert [line["row"] for line in lines(output)] == [1, 2, 3]
+
+
+def test_results_that_cannot_be_written_are_known_before_a_judge_is_asked(adhere: CommandLine, tmp_path: Path) -> None:
+    with JudgeServer(honest) as judge:
+        shown = adhere(
+            *("evaluate", "-c", config(tmp_path, ROLE), rows_in(tmp_path, ROWS[0]), "-o", tmp_path / "no" / "out.jsonl"),
+            *("--judge-url", judge.base_url, "--model", "scripted-judge"),
+        )
+
+    assert shown.code == 1
+    assert judge.calls == []

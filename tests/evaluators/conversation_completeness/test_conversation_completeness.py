@@ -95,6 +95,7 @@ async def test_without_intentions_there_is_no_score_unless_configured(intentions
     "bad",
     [
         pytest.param({**TABLE, "quote": "Book a hotel"}, id="words nobody said"),
+        pytest.param({**TABLE, "quote": "I cannot order taxis"}, id="words of the agent"),
         pytest.param({**TABLE, "turn": 9}, id="no such turn"),
         pytest.param({**TABLE, "turn": -1}, id="negative turn"),
         pytest.param({**TAXI, "evidence": [{"at": "t0.answer", "quote": "No taxis here"}]}, id="evidence not there"),

@@ -74,6 +74,16 @@ async def test_an_unknown_price_is_none_and_missing_usage_is_counted_by_us():
     assert given.info.output_tokens > 10
 
 
+@pytest.mark.parametrize("count", [10**12, 10**400, -1, 1.5, True, "7"])
+async def test_a_senseless_count_of_tokens_is_counted_by_us(count):
+    usage = {"prompt_tokens": count, "completion_tokens": 3}
+    body = {"choices": [{"message": {"content": json.dumps(GOOD)}, "finish_reason": "stop"}], "usage": usage}
+    async with scripted_judge(always(Reply(body=json.dumps(body).encode()))) as (judge, _):
+        given = await judge.ask(QUESTION, read=read)
+
+    assert 10 < given.info.input_tokens < 10_000
+
+
 async def test_three_rate_limits_then_an_answer_succeed():  # Statement 66.
     script = in_order([rate_limited(retry_after_s=0)] * 3, then=always(answer(GOOD)))
     async with scripted_judge(script) as (judge, server):

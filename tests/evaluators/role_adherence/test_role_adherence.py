@@ -101,6 +101,11 @@ async def test_only_turns_in_which_the_agent_spoke_are_checked():
         pytest.param(
             reply(turn(0), turn(1, {**SLIP, "quote": "I am a robot"}), turn(3)), "evidence", id="quote not there"
         ),
+        pytest.param(
+            reply(turn(0), turn(1, {**SLIP, "at": "t1.user", "quote": "Were you afraid?"}), turn(3)),
+            "evidence",
+            id="the user's words",
+        ),
     ],
 )
 async def test_a_contradictory_answer_is_repaired_once_and_then_an_error(bad, error_type):
@@ -118,6 +123,52 @@ async def test_a_turn_deviates_by_what_checks_out_of_its_deviations():
     judgement, server = await judged(reply(turn(0), turn(1, invented, SLIP), turn(3)))
 
     assert [(item.turn, item.quote) for item in judgement.evidence] == [(1, "As an AI language model")]
+    assert len(server.calls) == 1
+
+
+async def test_words_that_both_said_are_cited_as_the_agents():
+    both = (
+        ConversationBuilder("echo", system="Never say banana bread.")
+        .turn("Say banana bread.")
+        .call("search", {"query": "cake"}, result="banana bread")
+        .answer("Banana... no: banana bread!")
+        .build()
+    )
+    slip = {"kind": "policy", "at": "t0.user", "quote": "banana bread"}
+
+    judgement, server = await judged(reply(turn(0, slip)), unit=conversation_unit(both))
+
+    assert judgement.outcome is Outcome.FAIL
+    assert [(item.step, item.quote) for item in judgement.evidence] == [(None, "banana bread")]
+    assert len(server.calls) == 1
+
+
+async def test_a_deviation_does_not_rest_on_what_a_tool_said():
+    told = (
+        ConversationBuilder("tool", system="Never swear.")
+        .turn("Read it to me.")
+        .call("read", {}, result="Damn the torpedoes")
+        .answer("I would rather not.")
+        .build()
+    )
+    slip = {"kind": "policy", "at": "t0.1", "quote": "Damn the torpedoes"}
+
+    judgement, _ = await judged(reply(turn(0, slip)), reply(turn(0, slip)), unit=conversation_unit(told))
+
+    assert (judgement.outcome, judgement.error_type) == (Outcome.ERROR, "evidence")
+
+
+async def test_a_long_quote_in_pieces_is_cut_so_that_it_is_found_again():
+    first, second = "arr matey " * 49, "and the spoons were never seen again"
+    long = (
+        ConversationBuilder("long", system="Be brief.").turn("Tell me.").answer(f"{first}, by the way, {second}").build()
+    )
+    slip = {"kind": "tone", "at": "t0.answer", "quote": f"{first} ... {second}"}
+
+    judgement, server = await judged(reply(turn(0, slip)), unit=conversation_unit(long))
+
+    assert judgement.outcome is Outcome.FAIL
+    assert judgement.evidence[0].quote == first.strip()
     assert len(server.calls) == 1
 
 
