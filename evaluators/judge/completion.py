@@ -10,7 +10,6 @@ from typing import Any, TypeGuard
 from evaluators.judge.errors import JudgeError, JudgeErrorType
 from evaluators.transcript.tokens import estimate_tokens
 
-
 _MOST_TOKENS = 1 << 32
 """Over it a count is none: no model reads as much, and a ledger could not hold what it comes to."""
 

@@ -11,7 +11,6 @@ All of them are looked at before any judge is asked, and cost nothing.
 from __future__ import annotations
 
 import operator
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -20,6 +19,7 @@ from typing import Literal, cast
 from collector.model import MessageStep, Turn
 from evaluators.assessable import judged_turns
 from evaluators.errors import EvaluatorConfigError
+from evaluators.pattern import Pattern, PatternError
 from evaluators.verdict import Unit
 
 _OPERATORS: Mapping[str, Callable[[int, int], bool]] = {
@@ -51,14 +51,14 @@ class Count:
 class Applies:
     """Whether enough of the judged turns are about something that a pattern finds."""
 
-    pattern: re.Pattern[str]
+    pattern: Pattern
     place: Literal["user", "agent", "any"] = "user"
     at_least: float | None = None
     """Share of the judged turns, above 0 to 1; None: one turn is enough."""
 
     def share(self, unit: Unit) -> float:
         turns = judged_turns(unit)
-        found = sum(self.pattern.search(_said(turn, self.place)[:_MAX_CHARS]) is not None for turn in turns)
+        found = sum(self.pattern.is_in(_said(turn, self.place)[:_MAX_CHARS]) for turn in turns)
         return found / len(turns) if turns else 0.0
 
     def holds(self, unit: Unit) -> bool:
@@ -150,8 +150,8 @@ def _applies(kind: str, value: object) -> Applies | None:
     if not isinstance(pattern, str) or place not in _PLACES or not (least is None or is_share):
         raise EvaluatorConfigError(problem)
     try:
-        compiled = re.compile(pattern)
-    except re.error as err:
+        compiled = Pattern(pattern)
+    except PatternError as err:
         raise EvaluatorConfigError(f"{kind}.applies.matches is no regular expression: {err}.") from err
     return Applies(compiled, place, None if least is None else float(least))
 

@@ -13,11 +13,11 @@ Telemetry may not hold the value. Then a condition is neither true nor false but
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from collector.model import JsonValue
+from evaluators.pattern import Pattern
 from evaluators.transcript.values import value_text
 
 OPERATORS = ("eq", "ne", "gt", "gte", "lt", "lte", "in", "not_in", "contains", "matches", "exists")
@@ -34,7 +34,8 @@ _WORDS = {
     "contains": "contains",
     "matches": "matches",
 }
-_MAX_SEARCHED_CHARS = 20_000
+_MAX_SEARCHED_CHARS = 200_000
+"""What stands behind them is not known."""
 
 Resolve = Callable[["Reference"], JsonValue]
 """The value that a reference stands for, None where there is none."""
@@ -54,14 +55,14 @@ class Reference:
 @dataclass(frozen=True, slots=True)
 class Test:
     operator: str
-    operand: JsonValue | Reference | re.Pattern[str]
+    operand: JsonValue | Reference | Pattern
 
     def __str__(self) -> str:
         if self.operator == "exists":
             return "is given" if self.operand else "is not given"
         operand = self.operand
-        if isinstance(operand, re.Pattern):
-            return f"matches {operand.pattern}"
+        if isinstance(operand, Pattern):
+            return f"matches {operand}"
         if isinstance(operand, list | tuple):
             return f"{_WORDS[self.operator]} {', '.join(value_text(item) for item in operand)}"
         return f"{_WORDS[self.operator]} {operand if isinstance(operand, Reference) else value_text(operand)}"
@@ -145,8 +146,10 @@ def _step_into(value: JsonValue, key: str) -> Iterator[JsonValue]:
 
 
 def test_value(test: Test, value: JsonValue, resolve: Resolve) -> bool | None:
-    if isinstance(test.operand, re.Pattern):
-        return test.operand.search(value_text(value)[:_MAX_SEARCHED_CHARS]) is not None
+    if isinstance(test.operand, Pattern):
+        text = value_text(value)
+        found = test.operand.is_in(text[:_MAX_SEARCHED_CHARS])
+        return found if found or len(text) <= _MAX_SEARCHED_CHARS else None
     operand = resolve(test.operand) if isinstance(test.operand, Reference) else test.operand
     if operand is None and isinstance(test.operand, Reference):
         return None

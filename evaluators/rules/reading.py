@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 
 from collector.model import JsonValue
 from evaluators.key_reader import KeyReader, nearest
+from evaluators.pattern import Pattern, PatternError
 from evaluators.rules.conditions import OPERATORS, WHOLE, Condition, Reference, Test
 from evaluators.rules.tools import Tools
 
@@ -59,7 +59,7 @@ class RuleReader(KeyReader):
                 f"{self._place}.{key}: there is no operator {operator!r}{nearest(operator, OPERATORS)}."
             )
             return Test("exists", operand=True)
-        if isinstance(operand, Mapping) and "result_of" in operand:
+        if isinstance(operand, Mapping) and "result_of" in operand and operator not in ("matches", "exists"):
             return Test(operator, self._reference(key, operand))
         if operator == "exists":
             if not isinstance(operand, bool):
@@ -72,12 +72,14 @@ class RuleReader(KeyReader):
             return Test(operator, self._pattern(key, operand))
         return Test(operator, self._plain(key, operand))
 
-    def _pattern(self, key: str, operand: object) -> re.Pattern[str]:
+    def _pattern(self, key: str, operand: object) -> Pattern:
         try:
-            return re.compile(operand if isinstance(operand, str) else "")
-        except re.error as err:
+            if isinstance(operand, str):
+                return Pattern(operand)
+            self.problem(key, operand, "a regular expression, as a text")
+        except PatternError as err:
             self.problem(key, operand, f"a regular expression ({err})")
-        return re.compile("")
+        return Pattern("")
 
     def _reference(self, key: str, operand: Mapping[object, object]) -> Reference:
         inner = RuleReader(

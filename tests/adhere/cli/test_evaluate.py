@@ -331,7 +331,14 @@ def test_what_was_judged_is_written_when_the_command_is_stopped(adhere: CommandL
 def test_results_that_cannot_be_written_are_known_before_a_judge_is_asked(adhere: CommandLine, tmp_path: Path) -> None:
     with JudgeServer(honest) as judge:
         shown = adhere(
-            *("evaluate", "-c", config(tmp_path, ROLE), rows_in(tmp_path, ROWS[0]), "-o", tmp_path / "no" / "out.jsonl"),
+            *(
+                "evaluate",
+                "-c",
+                config(tmp_path, ROLE),
+                rows_in(tmp_path, ROWS[0]),
+                "-o",
+                tmp_path / "no" / "out.jsonl",
+            ),
             *("--judge-url", judge.base_url, "--model", "scripted-judge"),
         )
 

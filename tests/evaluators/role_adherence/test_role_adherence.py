@@ -161,7 +161,10 @@ async def test_a_deviation_does_not_rest_on_what_a_tool_said():
 async def test_a_long_quote_in_pieces_is_cut_so_that_it_is_found_again():
     first, second = "arr matey " * 49, "and the spoons were never seen again"
     long = (
-        ConversationBuilder("long", system="Be brief.").turn("Tell me.").answer(f"{first}, by the way, {second}").build()
+        ConversationBuilder("long", system="Be brief.")
+        .turn("Tell me.")
+        .answer(f"{first}, by the way, {second}")
+        .build()
     )
     slip = {"kind": "tone", "at": "t0.answer", "quote": f"{first} ... {second}"}
 

@@ -71,6 +71,21 @@ def test_what_the_telemetry_does_not_hold_is_neither_true_nor_false(value):
     assert holds(conditions({"amount": 3}), value, resolve=lambda _: None) is None
 
 
+@pytest.mark.parametrize("pattern", [r"(a+)+$", r"(\w+\s?)*@", r"(a|a|aa)*b", r"(.*a){20}b"])
+def test_no_text_keeps_a_pattern_busy(pattern):
+    """Any of these takes a backtracking engine longer than a test may."""
+    wanted = conditions({"$": {"matches": pattern}})
+
+    assert holds(wanted, "a" * 5000 + "!", resolve=lambda _: None) is False
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"), [("x" * 300_000, None), ("x" * 150_000 + "drop", True), ("\ud800 drop", True)]
+)
+def test_what_is_too_long_to_be_searched_is_not_taken_for_clean(text, answer):
+    assert holds(conditions({"$": {"matches": "(?i)DROP"}}), text, resolve=lambda _: None) is answer
+
+
 def test_free_text_can_be_searched_as_a_whole():
     assert holds(conditions({"$": {"contains": "Denied"}}), "access denied", resolve=lambda _: None) is True
 

@@ -29,6 +29,20 @@ from evaluators.verdict import UnitKind
         ([{"max_calls": 2, "within": "session"}], "rules[0].within is 'session' and must be turn or conversation"),
         ([{"never": "x", "where": {"a": {"gtt": 3}}}], "rules[0].where.a.gtt: there is no operator 'gtt'; the nearest"),
         ([{"never": "x", "where": {"a": {"matches": "("}}}], "rules[0].where.a.matches is '(' and must be a regular"),
+        (
+            [{"never": "x", "where": {"a": {"matches": "(?!b)"}}}],
+            "rules[0].where.a.matches is '(?!b)' and must be a regular expression (look-around",
+        ),
+        (
+            [{"never": "x", "where": {"a": {"matches": "(?:\\w{99}){999}"}}}],
+            "must be a regular expression (it is too large)",
+        ),
+        ([{"never": "x", "where": {"a": {"matches": 3}}}], "rules[0].where.a.matches is 3 and must be a regular"),
+        (
+            [{"never": "x", "where": {"a": {"matches": {"result_of": "y", "path": "z"}}}}],
+            "rules[0].where.a.matches is {'result_of': 'y', 'path': 'z'} and must be a regular",
+        ),
+        ([{"never": "x", "where": {"a": {"exists": {"result_of": "y", "path": "z"}}}}], "must be true or false"),
         ([{"never": "x", "where": {"a": {"in": "EUR"}}}], "rules[0].where.a.in is 'EUR' and must be a list"),
         ([{"never": "x", "where": {"a": {"exists": 1}}}], "rules[0].where.a.exists is 1 and must be true or false"),
         ([{"never": "x", "where": ["a"]}], "rules[0].where is ['a'] and must be a mapping"),
