@@ -4,12 +4,24 @@ from __future__ import annotations
 
 import os
 
+import pytest
 from hypothesis import settings
 
 # The same examples in every run; ADHERE_EXPLORE=1 looks for new ones.
 settings.register_profile("fixed", derandomize=True)
 settings.register_profile("explore", derandomize=False)
 settings.load_profile("explore" if os.environ.get("ADHERE_EXPLORE") == "1" else "fixed")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Those that may take longest begin first, so that no worker is left with one of them when the others are done."""
+    items.sort(key=_patience_s, reverse=True)
+
+
+def _patience_s(item: pytest.Item) -> float:
+    mark = item.get_closest_marker("timeout")
+    return float(mark.args[0]) if mark is not None else 0.0
 
 
 def pytest_make_parametrize_id(val: object) -> str | None:

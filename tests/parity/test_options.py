@@ -269,10 +269,12 @@ def test_conditions_on_the_number_of_messages(count, condition, holds):
 def test_a_share_of_conversations_is_sampled():
     units = [conversation_unit(conversation_from({"conversation_id": f"c-{n}", **TASKS})) for n in range(1000)]
 
-    judged_ = [unit for unit in units if skip(setup_with(sample=0.25), unit) is None]
+    a_quarter, half = setup_with(sample=0.25), setup_with(sample=0.5)
+
+    judged_ = [unit for unit in units if skip(a_quarter, unit) is None]
 
     assert 200 < len(judged_) < 300
-    assert all(skip(setup_with(sample=0.5), unit) is None for unit in judged_)
+    assert all(skip(half, unit) is None for unit in judged_)
 
 
 @pytest.mark.parity(61)
