@@ -81,10 +81,7 @@ class Destination:
 
     def _check(self) -> None:
         for name, value in self.headers.items():
-            if not _HEADER_NAME.fullmatch(name):
-                raise DestinationError(f"The header name {name!r} is not valid; use letters, digits and '-'.")
-            if not _HEADER_VALUE.fullmatch(value):
-                raise DestinationError(f"The value of the header {name} has characters no header can carry; encode it.")
+            check_header(name, value)
         if self.compression not in ("none", "gzip", "zstd"):
             raise DestinationError(f"The compression {self.compression!r} is not known; use none, gzip or zstd.")
         if not 0 < self.timeout_s <= 3600:
@@ -108,6 +105,14 @@ class Destination:
         if not self.endpoint or self.protocol == "grpc":
             return self.endpoint or None
         return f"{self.endpoint.rstrip('/')}/v1/{signal}"
+
+
+def check_header(name: str, value: str) -> None:
+    """Raises DestinationError, without the value."""
+    if not _HEADER_NAME.fullmatch(name):
+        raise DestinationError(f"The header name {name!r} is not valid; use letters, digits and '-'.")
+    if not _HEADER_VALUE.fullmatch(value):
+        raise DestinationError(f"The value of the header {name} has characters no header can carry; encode it.")
 
 
 def _normalised(url: str, headers: dict[str, str]) -> str:

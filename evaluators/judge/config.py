@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from pydantic import SecretStr
 
+from collector.relay.destination import DestinationError, check_header
 from evaluators.errors import EvaluatorConfigError
 from evaluators.judge.prices import Price
 
@@ -96,6 +97,7 @@ class JudgeConfig:
         if not self.model.strip():
             raise EvaluatorConfigError("The judge has no model: set judge.model.")
         _check_address(self.base_url)
+        _check_headers(self.headers, self.api_key)
         self._check_sampling()
         for name in ("deadline_s", "connect_timeout_s", "breaker_cooldown_s"):
             if not getattr(self, name) > 0:
@@ -158,3 +160,18 @@ def _check_address(base_url: str) -> None:
             f"The judge's base_url {shown!r} holds a query: give the address alone, and a version of Azure's API as "
             "judge.azure.api_version."
         )
+
+
+def _check_headers(headers: Mapping[str, str], api_key: SecretStr | None) -> None:
+    """What no request can carry would look like a judge that is down, and be tried for ever."""
+    try:
+        for name, value in headers.items():
+            check_header(name, value)
+    except DestinationError as err:
+        raise EvaluatorConfigError(f"The judge's headers cannot be sent: {err}") from err
+    try:
+        check_header("authorization", api_key.get_secret_value() if api_key is not None else "")
+    except DestinationError as err:
+        raise EvaluatorConfigError(
+            "The judge's api_key has characters that no key has, such as the line end of a file: give the key alone."
+        ) from err

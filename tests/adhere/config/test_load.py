@@ -71,6 +71,7 @@ BROKEN = {
     "no host": ("receivers: {http: {endpoint: ':4318'}}", "names no host"),
     "all receivers off": ("receivers: {grpc: {enabled: false}, http: {enabled: false}}", "both off"),
     "segments over the bound": ("journal: {max_bytes: 10}", "at most half of max_bytes"),
+    "list as key": ("? [judge, relay]\n: {}", "a list or mapping is no key at line 1, column 3"),
     "key twice": ("judge: {model: a}\njudge: {model: b}", "the key 'judge' stands twice at line 2"),
     "no YAML": ("a: [", "no valid YAML"),
     "no mapping": ("- a", "must be a mapping"),
