@@ -6,6 +6,7 @@ kept; the reason stands beside it. So a damaged file never stops a start.
 
 from __future__ import annotations
 
+import contextlib
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
@@ -37,6 +38,8 @@ def connect(
     `admit` may refuse the file before anything in it is changed; `prepare` makes or migrates the tables. Raises
     sqlite3.Error, see `is_unsound`, and what those two raise.
     """
+    with contextlib.suppress(OSError):  # SQLite says what is wrong with the place.
+        path.touch(mode=0o600)  # People's words are in it; the side files take its mode.
     connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=5.0)
     try:
         if admit is not None:

@@ -10,8 +10,10 @@ import pytest
 import structlog
 import trustme
 
+from collector.errors import PermanentError
 from collector.otlp.access import InsecureBindError, check_bind
 from collector.otlp.settings import GrpcReceiverSettings, HttpReceiverSettings, TlsSettings
+from collector.otlp.tls import grpc_credentials, ssl_context
 from tests.support.appender import CollectingAppender
 from tests.support.otlp_requests import trace_request
 from tests.support.raw_http import request
@@ -58,6 +60,18 @@ def _client_context(certificates, *, with_certificate=False):
     if with_certificate:
         certificates.client.configure_cert(context)
     return context
+
+
+@pytest.mark.parametrize("load", [ssl_context, grpc_credentials])
+def test_a_file_that_cannot_be_used_is_named(certificates, load):
+    cert, key, none = certificates.server.cert_file, certificates.server.key_file, certificates.ca_file / "none.pem"
+
+    with pytest.raises(PermanentError, match=r"none\.pem cannot be read: Not a directory"):
+        load(TlsSettings(cert_file=cert, key_file=none))
+    with pytest.raises(PermanentError, match=r"none\.pem cannot be read: Not a directory"):
+        load(TlsSettings(cert_file=cert, key_file=key, client_ca_file=none))
+    with pytest.raises(PermanentError, match=r"ca\.pem with .*key\.pem \(KEY_VALUES_MISMATCH\)"):
+        load(TlsSettings(cert_file=certificates.ca_file, key_file=key))
 
 
 async def test_http_over_tls(certificates):

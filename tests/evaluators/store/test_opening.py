@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import sqlite3
+import stat
 
 import pytest
 
@@ -24,6 +25,20 @@ def test_a_commit_is_on_disk_when_it_returns(path):
 
     assert (pragma(connection, "journal_mode"), pragma(connection, "synchronous")) == ("wal", 2)
     assert pragma(connection, "user_version") == SCHEMA_VERSION
+
+    connection.close()
+
+
+def test_it_is_for_its_owner_only_whatever_the_folder_is(path):
+    path.parent.chmod(0o755)
+    connection = open_database(path, clock=ManualClock())
+
+    files = sorted(path.parent.iterdir())
+    assert [(file.name, stat.S_IMODE(file.stat().st_mode)) for file in files] == [
+        ("verdicts.sqlite", 0o600),
+        ("verdicts.sqlite-shm", 0o600),
+        ("verdicts.sqlite-wal", 0o600),
+    ]
 
     connection.close()
 
