@@ -59,6 +59,23 @@ def connect(
     return connection
 
 
+def connect_beside(path: Path, *, may_write: bool = False) -> sqlite3.Connection:
+    """A second connection to a file that another process keeps: never makes it, and waits up to 5 s for its writer.
+
+    What it writes, with `may_write`, is on disk once it is committed. Raises sqlite3.Error.
+    """
+    mode = "rw" if may_write else "ro"
+    connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode={mode}", uri=True, isolation_level=None, timeout=5.0)
+    try:
+        if may_write:
+            connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("SELECT 1 FROM sqlite_master").fetchone()  # Nothing is read before this.
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
 def _check(connection: sqlite3.Connection) -> None:
     (found,) = connection.execute("PRAGMA quick_check(1)").fetchone()
     if found != "ok":

@@ -104,7 +104,6 @@ async def _run(config: Config, lifetime: Lifetime, data: DataDir, *, clock: Cloc
                     plan.relay_cursor(destination),
                     clock=clock,
                     metrics=journal_metrics,
-                    wakeup=journal.wakeup,
                 ),
                 dead_letters=data.dead_letters,
                 metrics=relay_metrics,

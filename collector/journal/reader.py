@@ -28,7 +28,6 @@ from collector.journal.reading_place import ReadingPlace
 from collector.journal.scan import Damage, FoundRecord
 from collector.journal.settings import MIB
 from collector.journal.slots import Slot
-from collector.journal.wakeup import Wakeup
 
 log = structlog.get_logger(__name__)
 
@@ -46,12 +45,11 @@ class JournalReader:
         *,
         clock: Clock,
         metrics: JournalMetrics,
-        wakeup: Wakeup | None = None,
         max_aside_bytes: int = 64 * MIB,
         files: Files | None = None,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        """Holds the cursor until `close`. `wakeup` is the writer's, where it lives in this event loop.
+        """Holds the cursor until `close`.
 
         Raises ValueError for a name that cannot be a file's, JournalLockedError where the cursor is held by another
         reader, JournalVersionError, and JournalUnavailableError where its file cannot be kept.
@@ -60,7 +58,6 @@ class JournalReader:
         self._name = name
         self._clock = clock
         self._metrics = metrics
-        self._wakeup = wakeup
         self._sleep = sleep
         self._files = files or OsFiles()
         self._aside = Aside(directory, files=self._files, max_bytes=max_aside_bytes)
@@ -109,19 +106,6 @@ class JournalReader:
             if left_s <= 0:
                 return False
             self._sleep(min(POLL_S, left_s))
-        return True
-
-    async def wait_async(self, *, timeout_s: float) -> bool:
-        """The same on an event loop: woken by the writer where it was given, polling otherwise."""
-        deadline_s = self._clock.monotonic_s() + timeout_s
-        while not self._has_more():
-            left_s = deadline_s - self._clock.monotonic_s()
-            if left_s <= 0:
-                return False
-            if self._wakeup is None:
-                await self._clock.sleep(min(POLL_S, left_s))
-            elif not await self._wakeup.wait(timeout_s=left_s):
-                return self._has_more()
         return True
 
     def commit(self, position: Position) -> None:

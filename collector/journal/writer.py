@@ -34,7 +34,6 @@ from collector.journal.protocol import Position
 from collector.journal.segment import SEGMENT_HEADER_BYTES
 from collector.journal.segment_log import RETRY_AFTER_S, SegmentLog, full_error
 from collector.journal.settings import JournalSettings
-from collector.journal.wakeup import Wakeup
 from collector.telemetry.records import Signal
 
 log = structlog.get_logger(__name__)
@@ -76,8 +75,6 @@ class JournalWriter:
         """`cursors` names every reader whose data must be kept until it has passed, `yielding` those whose data is kept
         only while the journal has room.
         """
-        self.wakeup = Wakeup()
-        """For `JournalReader(wakeup=...)` in this process: notified after each group."""
         self._settings = settings
         self._clock = clock
         self._metrics = metrics
@@ -287,7 +284,6 @@ class JournalWriter:
         for signal, sizes in placed_bytes.items():
             self._metrics.appended.labels(signal).inc(len(sizes))
             self._metrics.appended_bytes.labels(signal).inc(sum(sizes))
-        self.wakeup.notify()
 
     def _refuse_group(self, appends: Sequence[_Append], err: AdhereError, disk_bytes: int) -> None:
         self._disk_bytes = disk_bytes
@@ -301,7 +297,6 @@ class JournalWriter:
         for order in collects:
             if not order.deleted.done():
                 order.deleted.set_result(deleted)
-        self.wakeup.notify()
 
     def _end_thread(self) -> None:
         assert self._ended is not None

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from collector.errors import AdhereError
 from collector.live.schema import migrate
-from collector.sqlite_file import connect, set_aside
+from collector.sqlite_file import connect, connect_beside, set_aside
 
 
 class StateUnavailableError(AdhereError):
@@ -47,7 +47,7 @@ def open_database(path: Path, *, cache_bytes: int = 16 * 1024 * 1024, set_aside_
 def open_for_reading(path: Path) -> sqlite3.Connection:
     """A second connection, also from another process; it never writes and never blocks the writer."""
     try:
-        connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None)
+        connection = connect_beside(path)
         connection.execute("SELECT count(*) FROM meta").fetchone()
     except sqlite3.Error as err:
         raise StateUnavailableError(

@@ -6,15 +6,6 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from collector.live.staged_counts import StagedCounts
 
-ITEM_OUTCOMES = (
-    "stored",
-    "duplicate",
-    "unrelated",
-    "loop",
-    "unreadable",
-    "too_large",
-)
-
 
 class LiveMetrics:
     def __init__(self, registry: CollectorRegistry) -> None:

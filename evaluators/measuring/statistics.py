@@ -55,10 +55,6 @@ class Confusion:
         return _share(self.cleared, self.clean)
 
     @property
-    def agreement(self) -> float | None:
-        return _share(self.caught + self.cleared, self.answered)
-
-    @property
     def kappa(self) -> float | None:
         """Cohen (1960): (observed - expected) / (1 - expected); None where chance alone would agree always."""
         if not self.answered:

@@ -52,11 +52,6 @@ class VerdictArchive:
         )
         return [row[0] for row in rows]
 
-    def recent(self, *, limit: int = 100) -> list[Verdict]:
-        """Newest first."""
-        rows = self._connection.execute("SELECT body FROM verdicts ORDER BY seq DESC LIMIT ?", (limit,))
-        return [decode_verdict(row[0]) for row in rows]
-
 
 @contextmanager
 def open_archive(path: Path) -> Iterator[VerdictArchive]:

@@ -10,7 +10,7 @@ import sqlite3
 from pathlib import Path
 
 from collector.clock import Clock
-from collector.sqlite_file import connect, is_unsound, set_aside
+from collector.sqlite_file import connect, connect_beside, is_unsound, set_aside
 from evaluators.errors import StoreUnavailableError
 from evaluators.store.schema import migrate, require_current
 
@@ -29,23 +29,18 @@ def open_database(path: Path, *, clock: Clock) -> sqlite3.Connection:
 def open_read_only(path: Path) -> sqlite3.Connection:
     """For another process that only looks; never creates or changes the file."""
     try:
-        connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None)
-        connection.execute("PRAGMA busy_timeout = 5000")
-        connection.execute("SELECT 1 FROM sqlite_master").fetchone()
+        return connect_beside(path)
     except sqlite3.Error as err:
         raise StoreUnavailableError(f"The verdict store {path} cannot be read: {err}.") from err
-    return connection
 
 
 def open_beside(path: Path) -> sqlite3.Connection:
     """For another process that changes a row: the file must be there, and of this release."""
     try:
-        connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=rw", uri=True, isolation_level=None)
+        connection = connect_beside(path, may_write=True)
     except sqlite3.Error as err:
         raise StoreUnavailableError(f"The verdict store {path} cannot be opened: {err}.") from err
     try:
-        connection.execute("PRAGMA busy_timeout = 5000")
-        connection.execute("PRAGMA synchronous = FULL")
         require_current(connection, path=str(path))
     except BaseException:
         connection.close()

@@ -170,10 +170,6 @@ class OutboxStore:
             self._release(self._dead.prune())
         self._refresh_oldest([destination])
 
-    def land(self, destination: str) -> None:
-        """Nothing of this destination is on its way any more."""
-        self._in_flight.pop(destination, None)
-
     def redeliver(self, destination: str, *, now_ns: int) -> int:
         """Give a destination's dead letters another life; how many."""
         with self._transaction():

@@ -87,6 +87,7 @@ async def test_sigterm_answers_what_is_in_flight_and_loses_nothing(tmp_path: Pat
         while (answered := await status(ports["telemetry"], "/readyz")) != 200:
             assert answered in {None, 503}
             assert adhere.returncode is None, adhere.output()
+            await asyncio.sleep(0.02)
         assert await accepts(ports["http"])
         assert await accepts(ports["grpc"])
         await adhere.ready()

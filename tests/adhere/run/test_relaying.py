@@ -69,7 +69,6 @@ def kept(
             relay_cursor(destination),
             clock=clock,
             metrics=JournalMetrics(registry),
-            wakeup=journal.wakeup,
         ),
         dead_letters=folder / "dead-letters",
         metrics=RelayMetrics(registry),

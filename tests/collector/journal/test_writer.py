@@ -16,7 +16,6 @@ from collector.errors import (
     RequestTooLargeError,
 )
 from collector.journal.errors import JournalLockedError
-from collector.journal.reader import JournalReader
 from collector.journal.settings import JournalSettings
 from collector.journal.writer import JournalWriter
 from collector.telemetry.records import Signal
@@ -288,30 +287,3 @@ async def test_relaxed_appends_do_not_wait_for_the_sync(journal, make_writer, fi
 
     assert unsynced == []
     assert journal.read_bodies() == [b"body"]
-
-
-async def test_a_reader_in_the_same_loop_is_woken(journal, writer):
-    reader = JournalReader(
-        journal.directory, "relay", clock=SystemClock(), metrics=journal.metrics, wakeup=writer.wakeup
-    )
-    drain(reader)
-
-    waiting = asyncio.ensure_future(reader.wait_async(timeout_s=DEADLINE_S))
-    await asyncio.sleep(0)
-    await writer.append(Signal.TRACES, b"new")
-
-    assert await waiting
-    assert [record.body for record in drain(reader)] == [b"new"]
-    assert not await reader.wait_async(timeout_s=0.01)
-    reader.close()
-
-
-async def test_a_reader_without_the_writers_wakeup_polls(journal, writer):
-    reader = JournalReader(journal.directory, "relay", clock=SystemClock(), metrics=journal.metrics)
-    drain(reader)
-
-    waiting = asyncio.ensure_future(reader.wait_async(timeout_s=DEADLINE_S))
-    await writer.append(Signal.TRACES, b"new")
-
-    assert await waiting
-    reader.close()

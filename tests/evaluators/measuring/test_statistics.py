@@ -19,7 +19,6 @@ def test_kappa_of_a_textbook_table():
     found = Confusion(caught=20, missed=5, false_alarms=10, cleared=15)
 
     assert found.kappa == pytest.approx(0.4)
-    assert found.agreement == pytest.approx(0.7)
 
 
 def test_the_interval_of_kappa_is_the_delta_methods():

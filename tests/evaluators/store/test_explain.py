@@ -29,7 +29,6 @@ async def test_another_process_can_ask_while_the_store_is_written(tmp_path):
         with open_archive(tmp_path / "verdicts.sqlite") as archive:
             record = archive.explain("refund")
             ids = archive.conversation_ids_like("ref")
-            recent = archive.recent(limit=1)
 
     told = [(entry.turn_index, entry.decision.evaluator, entry.decision.kind) for entry in record.decisions]
     assert told == [
@@ -40,7 +39,6 @@ async def test_another_process_can_ask_while_the_store_is_written(tmp_path):
     ]
     assert [(job.turn_index, job.evaluator) for job in record.waiting] == [(0, "slow"), (1, "slow")]
     assert ids == ["refund"]
-    assert [verdict.turn_index for verdict in recent] == [1]
 
 
 async def test_history_is_told_as_superseded(tmp_path):
