@@ -19,7 +19,7 @@ from tests.support.judge_server import JudgeServer
 from tests.support.judges import judge_at
 from tests.support.judging import judging, setup
 from tests.support.ledgers import ledger_in
-from tests.support.waiting import advance_until
+from tests.support.until import advance_until
 
 LIMITS = PipelineLimits()
 HOUR_S = 3600.0

@@ -13,7 +13,7 @@ from evaluators.verdict import Outcome
 from tests.support.conversations import refund_conversation, turn_unit
 from tests.support.evaluators import ScriptedEvaluator, passing, raising, refusing
 from tests.support.judging import judging, setup
-from tests.support.waiting import advance_until
+from tests.support.until import advance_until
 
 
 def moody(random: Random):

@@ -16,8 +16,8 @@ from tests.support.conversations import refund_conversation, turn_unit
 from tests.support.evaluators import ScriptedEvaluator
 from tests.support.judging import judging, setup
 from tests.support.judging_process import CONCURRENCY
+from tests.support.until import advance_until, until
 from tests.support.verdict_sink import KeepingSink
-from tests.support.waiting import advance_until, until
 
 UNITS = 60
 REPOSITORY = Path(__file__).parents[3]

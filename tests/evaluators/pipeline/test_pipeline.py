@@ -12,8 +12,8 @@ from evaluators.verdict import DecisionKind, Outcome, UnitKind
 from tests.support.conversations import ConversationBuilder, conversation_unit, refund_conversation, turn_unit
 from tests.support.evaluators import ScriptedEvaluator, passing
 from tests.support.judging import Judging, judging, setup
+from tests.support.until import advance_until, until
 from tests.support.verdict_sink import KeepingSink
-from tests.support.waiting import advance_until, until
 
 
 def changed(unit, output, *, revision):

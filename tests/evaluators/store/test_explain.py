@@ -10,7 +10,7 @@ from evaluators.verdict import DecisionKind
 from tests.support.conversations import refund_conversation, turn_unit
 from tests.support.evaluators import ScriptedEvaluator
 from tests.support.judging import judging, setup
-from tests.support.waiting import until
+from tests.support.until import until
 
 
 async def test_another_process_can_ask_while_the_store_is_written(tmp_path):

@@ -15,7 +15,7 @@ from evaluators.judge.ledger import Entry, Recalled
 from evaluators.judge.metrics import JudgeMetrics
 from tests.support.clock import ManualClock
 from tests.support.ledgers import ledger_in
-from tests.support.waiting import until
+from tests.support.until import until
 
 DAY_S = 86_400.0
 ONE = Amount(nanousd=NANO, tokens=100)

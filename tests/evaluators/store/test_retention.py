@@ -12,8 +12,8 @@ from tests.support.clock import ManualClock
 from tests.support.conversations import refund_conversation, turn_unit
 from tests.support.evaluators import ScriptedEvaluator
 from tests.support.judging import judging, setup
+from tests.support.until import advance_until, until
 from tests.support.verdict_sink import KeepingSink
-from tests.support.waiting import advance_until, until
 
 DAY_S = 86400.0
 

@@ -11,7 +11,7 @@ from evaluators.verdict import Outcome
 from tests.support.conversations import refund_conversation, turn_unit
 from tests.support.evaluators import ScriptedEvaluator
 from tests.support.judging import judging, setup
-from tests.support.waiting import until
+from tests.support.until import until
 
 UNIT = turn_unit(refund_conversation(verified=True))
 
