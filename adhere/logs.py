@@ -66,7 +66,8 @@ def configure_logs(config: LogsConfig, *, role: str, stream: TextIO | None = Non
             renderer,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(_LEVELS[config.level]),
-        logger_factory=structlog.PrintLoggerFactory(file=out),
+        # One write a line: two processes share the stream, and a line must not land in another.
+        logger_factory=structlog.WriteLoggerFactory(file=out),
         cache_logger_on_first_use=False,
     )
     # Libraries log through the standard library; only their warnings matter, and never a request's address or body.

@@ -101,7 +101,8 @@ class Caller:
             await self._clock.sleep(wait_s)
         raise AssertionError("unreachable")
 
-    def failed(self, error_type: JudgeErrorType) -> None:
+    def failed(self, error_type: JudgeErrorType, *, reason: str) -> None:
+        """`reason` is for whoever has to end it; the type alone does not tell a wrong address from an outage."""
         was_open = self.breaker.is_open
         if error_type.means_down:
             self.breaker.failed()
@@ -112,7 +113,7 @@ class Caller:
         if self._metrics is not None:
             self._metrics.attempts.labels(error_type.value).inc()
         if self.breaker.is_open and not was_open:
-            log.warning("judge is down", judge=self._config.model, error_type=error_type.value)
+            log.warning("judge is down", judge=self._config.model, error_type=error_type.value, reason=reason)
 
     async def forget(self, tally: Tally) -> None:
         """The answers to these calls were of no use."""
@@ -134,7 +135,7 @@ class Caller:
             seen = True
         except JudgeError as err:
             seen = not err.may_be_billed
-            self.failed(err.error_type)
+            self.failed(err.error_type, reason=str(err))
             if seen:
                 await self._ledger.close(entry, spent=Amount(), answer=None)
             raise

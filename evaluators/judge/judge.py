@@ -132,10 +132,9 @@ class Judge:
         try:
             return await within(deadline_s, answering, clock=self._clock)
         except DeadlineError as err:
-            self._caller.failed(JudgeErrorType.TIMEOUT)
-            raise JudgeError(
-                JudgeErrorType.TIMEOUT, f"The judge {self.name!r} gave no usable answer within {deadline_s:g} s."
-            ) from err
+            reason = f"The judge {self.name!r} gave no usable answer within {deadline_s:g} s."
+            self._caller.failed(JudgeErrorType.TIMEOUT, reason=reason)
+            raise JudgeError(JudgeErrorType.TIMEOUT, reason) from err
 
     async def _answer(
         self, question: Question, read: Callable[[str], T], *, tally: Tally, ends_at_s: float

@@ -93,6 +93,28 @@ def test_json_lines_carry_role_level_and_time() -> None:
     assert line["timestamp"].endswith("Z")
 
 
+class _Writes(io.StringIO):
+    """What each write to a stream without a buffer puts there."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.writes: list[str] = []
+
+    def write(self, text: str) -> int:
+        self.writes.append(text)
+        return len(text)
+
+
+def test_a_line_is_one_write_for_two_processes_share_the_stream() -> None:
+    out = _Writes()
+    configure_logs(LogsConfig(format="json"), role="collector", stream=out, clock=ManualClock())
+
+    structlog.get_logger("test").info("receiver started", port=1)
+
+    (line,) = out.writes
+    assert line.endswith("}\n")
+
+
 def test_an_exception_in_json_has_its_traceback_without_values() -> None:
     out = io.StringIO()
     configure_logs(LogsConfig(format="json"), role="collector", stream=out, clock=ManualClock())

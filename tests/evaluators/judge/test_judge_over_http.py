@@ -382,6 +382,18 @@ async def test_a_refusal_that_needs_someone_is_logged_once_until_an_answer():
     assert refused == [("warning", "unauthorized")] * 2
 
 
+async def test_a_judge_that_is_down_is_logged_with_what_it_did_and_without_its_words():
+    script = always(Reply(body=b"<html>Welcome, canary</html>"))
+    async with scripted_judge(script, breaker_failures=2, max_attempts=1) as (judge, _):
+        with capture_logs() as logs:
+            await failure(judge)
+            await failure(judge)
+
+    (down,) = [line for line in logs if line["event"] == "judge is down"]
+    assert down["reason"].endswith("something that is no chat completion: check that base_url ends in /v1.")
+    assert "canary" not in str(down)
+
+
 async def test_only_one_probe_is_sent_while_half_open():
     clock = ManualClock()
     script = in_order([error(500)] * 2, then=always(hang()))
