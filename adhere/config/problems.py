@@ -26,6 +26,10 @@ def _sentence(detail: Mapping[str, Any], model: type[BaseModel]) -> str:
             return f"{path} is required and is not set."
         case "value_error":
             return f"{path}: {detail['ctx']['error']}."
+        case "model_type" | "dict_type":
+            return f"{path} must be a mapping of names to values."
+        case "tuple_type" | "list_type":
+            return f"{path} must be a list; begin each entry with `- `."
         case _:
             message = str(detail["msg"])
             return f"{path}: {message[0].lower()}{message[1:]}."

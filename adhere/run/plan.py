@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from pydantic import SecretStr
 
 from adhere.config.base import is_loopback, split_endpoint
-from adhere.config.judging import WaitConfig
+from adhere.config.judging import NamedEntry, WaitConfig
 from adhere.config.model import Config
 from adhere.config.receiving import ReceiverConfig, RelayConfig, TlsServerConfig
 from adhere.errors import ConfigError
@@ -25,7 +25,8 @@ from collector.journal.settings import JournalSettings
 from collector.live.readiness import AdaptiveWait, ReadinessConfig
 from collector.live.settings import LiveConfig
 from collector.otlp.settings import GrpcReceiverSettings, HttpReceiverSettings, ReceiverLimits, TlsSettings
-from collector.relay.destination import Destination
+from collector.relay.destination import Destination, DestinationError
+from collector.relay.environment import destination_from_environment
 from evaluators.errors import EvaluatorConfigError
 from evaluators.evaluator import Evaluator
 from evaluators.judge.config import JudgeConfig as JudgeSettings
@@ -72,7 +73,7 @@ def check_plan(config: Config, *, environ: Mapping[str, str] | None = None) -> l
         for one, relay in zip(destinations, config.relay, strict=True):
             held = f", target spans held for scores up to {relay.enrich_deadline_s:g} s" if relay.enrich else ""
             lines.append(f"relays to {one.name}{held}")
-            problems += own_receivers(one, config)
+            problems += own_receivers("relay", one, config)
     except ConfigError as err:
         problems += err.problems
     try:
@@ -95,6 +96,7 @@ def check_plan(config: Config, *, environ: Mapping[str, str] | None = None) -> l
         try:
             check_exporter(entry.name, entry.options)
             lines.append(f"exports to {entry.name}")
+            problems += exported_to_ourselves(entry, config, environ=environ)
         except ExporterConfigError as err:
             problems.append(str(err))
     if problems:
@@ -144,8 +146,25 @@ def enriched_too_early(config: Config) -> list[str]:
     ]
 
 
-def own_receivers(destination: Destination, config: Config) -> list[str]:
-    """A relay to our own receiver would send everything round for ever."""
+def exported_to_ourselves(entry: NamedEntry, config: Config, *, environ: Mapping[str, str]) -> list[str]:
+    """Easily done where the agent's own OTEL_EXPORTER_OTLP_ENDPOINT, which is us, is in our environment as well."""
+    if entry.name != "otlp":
+        return []
+    options = entry.options
+    try:
+        found = destination_from_environment(
+            environ,
+            endpoint=options.get("endpoint"),
+            protocol=options.get("protocol"),
+            name=str(options.get("name") or entry.name),
+        )
+    except DestinationError:
+        return []  # Said when the exporter is made.
+    return own_receivers("exporter", found, config) if found is not None else []
+
+
+def own_receivers(what: str, destination: Destination, config: Config) -> list[str]:
+    """A relay to our own receiver would send everything round for ever, and scores that come back to us end here."""
     own = {
         split_endpoint(receiver.endpoint)
         for receiver in (config.receivers.grpc, config.receivers.http)
@@ -156,7 +175,7 @@ def own_receivers(destination: Destination, config: Config) -> list[str]:
         url = urlsplit(address or "")
         host = "127.0.0.1" if url.hostname == "localhost" else url.hostname
         if any(url.port == port and (host == ours or is_loopback(host or "")) for ours, port in own):
-            return [f"The relay {destination.name} is Adhere's own receiver; name the backend behind it instead."]
+            return [f"The {what} {destination.name} is Adhere's own receiver; name the backend behind it instead."]
     return []
 
 

@@ -31,7 +31,7 @@ class ConversationRecord:
     decisions: tuple[DecisionRecord, ...]
     """By turn, evaluator and time."""
     waiting: tuple[Job, ...]
-    """Units that no decision was made on yet, or whose judging was deferred; dead ones are dead letters."""
+    """Units that no decision was made on yet, or whose judging was deferred; for the dead nobody waits any more."""
 
 
 class VerdictArchive:
@@ -73,7 +73,9 @@ def explain(connection: sqlite3.Connection, conversation_id: str, *, service: st
         (conversation_id, service),
     )
     waiting = [
-        job for job in jobs_of_conversation(connection, conversation_id) if service is None or job.service == service
+        job
+        for job in jobs_of_conversation(connection, conversation_id)
+        if not job.dead and (service is None or job.service == service)
     ]
     return ConversationRecord(
         conversation_id=conversation_id,

@@ -66,6 +66,11 @@ BROKEN = {
     "unknown key": ("receivers: {htp: {}}", "receivers.htp is not a known key; did you mean http?"),
     "unknown nested key": ("judge: {max_concurency: 8}", "did you mean max_concurrency?"),
     "wrong type": ("judge: {max_concurrency: many}", "judge.max_concurrency: input should be a valid integer"),
+    "mapping in place of a list": (
+        "relay: {endpoint: 'http://a:1'}",
+        "relay must be a list; begin each entry with `- `",
+    ),
+    "text in place of a mapping": ("relay: ['http://a:1']", "relay[0] must be a mapping of names to values"),
     "out of range": ("judge: {max_concurrency: 0}", "judge.max_concurrency: input should be greater than 0"),
     "no port": ("receivers: {http: {endpoint: localhost}}", "'localhost' is not host:port"),
     "no host": ("receivers: {http: {endpoint: ':4318'}}", "names no host"),

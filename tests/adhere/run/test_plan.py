@@ -92,6 +92,16 @@ BROKEN: Mapping[str, tuple[str, Mapping[str, str], str]] = {
     "relay names": ("relay: [{endpoint: 'http://a:1'}, {endpoint: 'http://a:1'}]", {}, "another relay is named 'a-1'"),
     "relay to our HTTP": ("relay: [{endpoint: 'http://localhost:4318'}]", {}, "is Adhere's own receiver"),
     "relay to our gRPC": ("relay: [{endpoint: 'http://127.0.0.1:4317'}]", {}, "is Adhere's own receiver"),
+    "exporter to our HTTP": (
+        "exporters: [{otlp: {endpoint: 'http://127.0.0.1:4318'}}]",
+        {},
+        "The exporter otlp is Adhere's",
+    ),
+    "exporter to us by the agent's variable": (
+        "exporters: [otlp]",
+        {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://localhost:4317"},
+        "The exporter otlp is Adhere's own receiver",
+    ),
     "relay to our IPv6": (
         "receivers: {http: {endpoint: '[::1]:9000'}}\nrelay: [{endpoint: 'http://[::1]:9000'}]",
         {},

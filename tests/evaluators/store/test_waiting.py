@@ -4,6 +4,7 @@ import pytest
 
 from evaluators.content import content_digest
 from evaluators.store import waiting
+from evaluators.store.explain import explain
 from evaluators.store.opening import open_database
 from evaluators.store.unit_codec import decode_unit
 from tests.support.clock import ManualClock
@@ -100,6 +101,16 @@ def test_the_dead_are_not_taken_until_they_are_revived(connection):
     waiting.revive(connection, evaluator="e")
 
     assert take(connection) == ["a"]
+
+
+def test_nobody_is_told_to_wait_for_the_dead(connection):
+    enqueue(connection, "a")
+    assert [job.evaluator for job in explain(connection, "a").waiting] == ["e"]
+
+    (job,) = waiting.take_due(connection, ("e",), now_ns=1, limit=1)
+    waiting.bury(connection, job)
+
+    assert explain(connection, "a").waiting == ()
 
 
 def test_beyond_the_bound_the_dead_and_then_the_oldest_go_and_never_the_running(connection):
