@@ -3,9 +3,19 @@
 from __future__ import annotations
 
 import os
+import sys
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+# Tests start many processes. Where the environment says that no bytecode is to be written beside the code, each of them
+# would compile everything anew, which takes longer than what most of them are started for.
+if sys.dont_write_bytecode and sys.pycache_prefix is None:
+    sys.dont_write_bytecode = False
+    sys.pycache_prefix = str(Path(__file__).parents[1] / ".pytest_cache" / "bytecode")
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix
 
 # The same examples in every run; ADHERE_EXPLORE=1 looks for new ones.
 settings.register_profile("fixed", derandomize=True)
