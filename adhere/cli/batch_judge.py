@@ -8,10 +8,11 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from adhere.config import Config
 from adhere.run.data_dir import DataDir
-from adhere.run.judging import judge_settings, open_ledger
+from adhere.run.judging import budget_settings, judge_settings, open_ledger
 from collector.clock import Clock
 from evaluators.judge.judge import Judge
 from evaluators.store.thread import StoreThread
@@ -30,7 +31,9 @@ class BatchJudge:
 async def batch_judge(
     config: Config, *, concurrency: int | None, cache: Path | None, clock: Clock
 ) -> AsyncIterator[BatchJudge]:
-    """`cache`: a folder in which answers are kept, so that the same questions are asked of nobody in the next run."""
+    """`cache`: a folder in which answers are kept, so that the same questions are asked of nobody in the next run.
+    A budget is kept there as well; without a folder it holds for this run alone.
+    """
     settings = judge_settings(config, environ=os.environ)
     if settings is None:
         yield BatchJudge(None, AT_ONCE)
@@ -42,8 +45,11 @@ async def batch_judge(
         settings = replace(settings, max_concurrency=concurrency or AT_ONCE)
     async with AsyncExitStack() as stack:
         ledger, secret = None, None
-        if cache is not None:
-            data = DataDir(cache)
+        folder = cache
+        if folder is None and budget_settings(config).limits:
+            folder = Path(stack.enter_context(TemporaryDirectory(prefix="adhere-")))
+        if folder is not None:
+            data = DataDir(folder)
             data.create()
             store = StoreThread(data.verdicts, clock=clock)
             stack.callback(store.close)

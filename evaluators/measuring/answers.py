@@ -19,6 +19,7 @@ from evaluators.errors import EvaluatorConfigError
 from evaluators.judge.completion import Completion, Usage, read_completion
 from evaluators.judge.errors import JudgeError
 from evaluators.judge.question import Question, Repair
+from evaluators.transcript.escape import one_line
 
 _DIGEST_DIGITS = 24
 
@@ -27,6 +28,8 @@ _DIGEST_DIGITS = 24
 class Kept:
     completion: Completion
     duration_s: float | None = None
+    model: str | None = None
+    """Which says that it gave the answer."""
 
 
 @dataclass(slots=True)
@@ -95,11 +98,18 @@ def _take(line: bytes, answers: Answers, model: str | None) -> None:
         else:
             if name not in answers.kept:
                 duration_s = record.get("adhere_duration_s")
-                answers.kept[name] = Kept(completion, duration_s if isinstance(duration_s, float) else None)
+                answers.kept[name] = Kept(
+                    completion, duration_s if isinstance(duration_s, float) else None, _model_of(body)
+                )
                 answers.failed.pop(name, None)
             return
     if name not in answers.kept:
         answers.failed[name] = failure
+
+
+def _model_of(body: object) -> str | None:
+    model = body.get("model") if isinstance(body, Mapping) else None
+    return one_line(model, max_chars=80) if isinstance(model, str) else None
 
 
 def _failure(status: object, error: object) -> str | None:

@@ -96,7 +96,7 @@ async def ask_batch(
     judge = Judge(config, endpoint=endpoint, fence=FENCE, clock=clock, random=random)
     found = await _run(questions(judge), progress)
     await judge.shutdown()
-    notes = _notes(endpoint, answers) if answer_files else []
+    notes = _notes(endpoint, answers, asked=config.model) if answer_files else []
     return Asked(found, len(endpoint.used) - endpoint.failed, endpoint.durations_s, endpoint.wanted, notes)
 
 
@@ -122,7 +122,7 @@ async def _run(questions: Sequence[Q], progress: Progress) -> list[tuple[Q, Judg
     return [task.result() for task in tasks]
 
 
-def _notes(endpoint: BatchEndpoint, answers: Answers) -> list[str]:
+def _notes(endpoint: BatchEndpoint, answers: Answers, *, asked: str) -> list[str]:
     summary = (
         f"{len(endpoint.used)} answers were used; {endpoint.missing} requests have none, {endpoint.failed} failed, "
         f"{endpoint.repairs_wanted} answers could not be used and want a repair."
@@ -131,6 +131,10 @@ def _notes(endpoint: BatchEndpoint, answers: Answers) -> list[str]:
     notes += [f"{number} failed with {reason}." for reason, number in answers.failures.items()]
     if answers.unreadable_lines:
         notes.append(f"{answers.unreadable_lines} lines are no answers and were left out.")
+    notes += [
+        f"{number} answers were given by the model {model!r}, and the figures are put down to {asked!r}."
+        for model, number in endpoint.other_models.items()
+    ]
     if endpoint.strangers:
         notes.append(
             f"{endpoint.strangers} answers belong to no request made now: other cases, or another version, wrote them."

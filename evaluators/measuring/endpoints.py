@@ -6,6 +6,7 @@ the same: what has an answer gets it, and what has none yet is asked for, or is 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -130,6 +131,13 @@ class BatchEndpoint:
 
     async def close(self) -> None:
         """Nothing is open."""
+
+    @property
+    def other_models(self) -> Mapping[str, int]:
+        """Models that gave answers which were used and are not called as the judge is, nor a snapshot of it."""
+        asked = self._config.model.rpartition("/")[2]
+        given = (kept.model for name, kept in self._answers.kept.items() if name in self.used)
+        return Counter(model for model in given if model and not model.rpartition("/")[2].startswith(asked))
 
     @property
     def strangers(self) -> int:

@@ -15,6 +15,7 @@ Interval: TypeAlias = tuple[float, float]
 
 _Z95 = 1.959963984540054
 """Two-sided 95 % of the normal distribution."""
+_NO_VARIANCE = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,15 +57,19 @@ class Confusion:
 
     @property
     def kappa(self) -> float | None:
-        """Cohen (1960): (observed - expected) / (1 - expected); None where chance alone would agree always."""
-        if not self.answered:
+        """Cohen (1960): (observed - expected) / (1 - expected); None where all labels say the same, since it is then 0
+        whatever the judge did.
+        """
+        if not self.faulty or not self.clean:
             return None
         observed, expected = self._agreements()
-        return None if expected == 1 else (observed - expected) / (1 - expected)
+        return (observed - expected) / (1 - expected)
 
     @property
     def kappa_interval(self) -> Interval | None:
-        """95 %, from the large-sample variance of Fleiss, Cohen and Everitt (1969)."""
+        """95 %, from the large-sample variance of Fleiss, Cohen and Everitt (1969); None where that is 0, as it is for
+        perfect agreement: no sample makes anything certain.
+        """
         kappa = self.kappa
         if kappa is None:
             return None
@@ -76,7 +81,9 @@ class Confusion:
         on = sum(cells[i][i] * (1 - (rows[i] + columns[i]) * (1 - kappa)) ** 2 for i in (0, 1))
         off = (1 - kappa) ** 2 * sum(cells[i][1 - i] * (columns[i] + rows[1 - i]) ** 2 for i in (0, 1))
         variance = (on + off - (kappa - expected * (1 - kappa)) ** 2) / (n * (1 - expected) ** 2)
-        margin = _Z95 * math.sqrt(max(0.0, variance))
+        if variance < _NO_VARIANCE:
+            return None
+        margin = _Z95 * math.sqrt(variance)
         return max(-1.0, kappa - margin), min(1.0, kappa + margin)
 
     def _agreements(self) -> tuple[float, float]:

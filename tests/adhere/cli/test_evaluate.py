@@ -344,3 +344,14 @@ def test_results_that_cannot_be_written_are_known_before_a_judge_is_asked(adhere
 
     assert shown.code == 1
     assert judge.calls == []
+
+
+def test_a_budget_holds_for_a_run_without_a_folder(adhere: CommandLine, tmp_path: Path) -> None:
+    rows = [{"turns": [{"input": f"You are pirate {n}.", "actual_output": "Arr."}]} for n in range(8)]
+    with JudgeServer(honest) as judge:
+        text = f"judge: {{model: m, base_url: '{judge.base_url}', budget: {{tokens_per_day: 15000}}}}\n{ROLE}"
+        shown = adhere("evaluate", "-c", config(tmp_path, text), rows_in(tmp_path, *rows))
+
+    assert shown.code == 0
+    assert 1 <= len(judge.calls) < len(rows)
+    assert f"{len(rows) - len(judge.calls)} without an answer: budget_exhausted" in shown.out

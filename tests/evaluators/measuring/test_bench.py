@@ -146,6 +146,21 @@ async def test_answers_to_other_requests_are_named_and_never_used(tmp_path):
     assert any("1 answers belong to no request" in note for note in measured.notes)
 
 
+@pytest.mark.parametrize(
+    ("model", "told"), [("m-2026-01-31", False), ("vendor/m", False), ("gpt-5-mini", True), ("", False)]
+)
+async def test_answers_of_another_model_are_named(tmp_path, model, told):
+    exported = await batch(CASES[:1])
+    file = run_batch(exported.wanted, honest, tmp_path / "out.jsonl")
+    line = json.loads(file.read_text())
+    line["response"]["body"]["model"] = model
+    file.write_text(json.dumps(line))
+
+    measured = await batch(CASES[:1], file)
+
+    assert any("1 answers were given by the model 'gpt-5-mini'" in note for note in measured.notes) is told
+
+
 async def test_a_stopped_run_goes_on_where_it_was(tmp_path):
     keep = tmp_path / "kept.jsonl"
     with JudgeServer(honest) as server:

@@ -66,6 +66,13 @@ def test_nothing_has_no_share_and_no_interval():
 
 def test_kappa_of_labels_without_any_variety_is_unknown():
     assert Confusion(caught=5).kappa is None
+    assert Confusion(missed=3).kappa is None
+    assert Confusion(cleared=3, false_alarms=2).kappa_interval is None
+
+
+def test_no_interval_of_kappa_claims_to_be_certain():
+    for found, kappa in ((Confusion(caught=2, cleared=2), 1.0), (Confusion(missed=2, cleared=2), 0.0)):
+        assert (found.kappa, found.kappa_interval) == (kappa, None)
 
 
 def test_what_has_no_answer_is_in_no_share():
@@ -80,7 +87,7 @@ def test_what_has_no_answer_is_in_no_share():
 def test_kappa_and_its_interval_stay_in_their_bounds(caught, missed, false_alarms, cleared):
     found = Confusion(caught, missed, false_alarms, cleared)
 
-    if found.kappa is not None:
+    if found.kappa_interval is not None:
         low, high = found.kappa_interval
         assert -1 <= low <= found.kappa + 1e-9
         assert found.kappa - 1e-9 <= high <= 1
