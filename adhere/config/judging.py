@@ -94,13 +94,13 @@ class AzureConfig(ConfigPart):
 class BudgetConfig(ConfigPart):
     """What judging may cost, by day and month of UTC; a call is booked with the most that it may cost beforehand."""
 
-    usd_per_day: Annotated[float, Field(gt=0)] | None = None
+    usd_per_day: Annotated[float, Field(gt=0, le=1e9)] | None = None
     """In USD; every model that is asked needs a known price, see `judge.prices`."""
-    usd_per_month: Annotated[float, Field(gt=0)] | None = None
+    usd_per_month: Annotated[float, Field(gt=0, le=1e9)] | None = None
     """The same for a month."""
-    tokens_per_day: Annotated[int, Field(gt=0)] | None = None
+    tokens_per_day: Annotated[int, Field(gt=0, le=10**15)] | None = None
     """Input and output together (tokens)."""
-    tokens_per_month: Annotated[int, Field(gt=0)] | None = None
+    tokens_per_month: Annotated[int, Field(gt=0, le=10**15)] | None = None
     """The same for a month (tokens)."""
     wait: Annotated[float, Field(ge=0, le=1)] = 1.0
     """Share of conversations whose units wait for the next day or month once it is used up; others are left out."""

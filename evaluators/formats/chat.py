@@ -48,7 +48,7 @@ def _choice(value: object) -> object:
     found = decode(value)
     if isinstance(found, list) and found and isinstance(found[0], Mapping) and "message" in found[0]:
         return [found[0]["message"]]
-    return found
+    return value
 
 
 def _built(drafting: Drafting, beside: Mapping[str, Any], *, at: str) -> Conversation:

@@ -10,17 +10,21 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from collector.assembly.said import text_in
+from collector.messages.parts import parts_of
 from collector.messages.roles import role_of
 from collector.messages.shapes import messages_of
 from collector.messages.values import decode, plain
 from collector.messages.written import is_written
 from collector.model import ToolCallStep
-from collector.operation import CompactionPart, Message, Role, ToolCallPart, ToolResultPart
+from collector.operation import CompactionPart, MediaPart, Message, Role, TextPart, ToolCallPart, ToolResultPart
 from evaluators.errors import InputFormError
 from evaluators.formats.drafting import Drafting
 
 MAX_MESSAGES = 100_000
 _KEYS = frozenset({"role", "_role", "parts", "content", "tool_calls", "message"})
+
+
+_ITEMS = frozenset({"message", "function_call", "function_call_output"})
 
 
 def looks_like_messages(value: object) -> bool:
@@ -30,6 +34,8 @@ def looks_like_messages(value: object) -> bool:
 def read_list(value: object, drafting: Drafting, *, at: str, default: Role = Role.USER) -> None:
     """A message list, also as JSON text; a text that is none is one message of the default role."""
     found = decode(value)
+    if isinstance(value, str | bytes) and not isinstance(found, str) and not _is_written_list(found):
+        found = value if isinstance(value, str) else value.decode("utf-8", "replace")  # Words that happen to be JSON.
     if isinstance(found, Mapping):
         found = [found]
     if isinstance(found, str):
@@ -50,9 +56,19 @@ def read_message(item: object, drafting: Drafting, *, at: str, default: Role = R
     if role is not None and role_of(role) is None and not is_written(role):
         shown = repr(role)[:40] if isinstance(role, str) else _kind(role)
         raise InputFormError(f"The role of {at} is {shown}; known are system, developer, user, assistant and tool.")
-    body: Any = plain(item)
+    body: Any = plain(_as_said(item, role_of(role) or default))
     for message in messages_of(body, default=default):
         _take(message, drafting)
+
+
+def _as_said(item: Mapping[str, Any], role: Role) -> Mapping[str, Any]:
+    """What a user or an agent wrote is their words, also where it reads like calls and results: text is no deed."""
+    content = item.get("content")
+    if not isinstance(content, str) or role is Role.TOOL:
+        return item
+    if all(isinstance(part, TextPart | MediaPart) for part in parts_of(content)):
+        return item
+    return {**item, "content": [{"type": "text", "text": content}]}
 
 
 def _take(message: Message, drafting: Drafting) -> None:
@@ -82,6 +98,16 @@ def _take_agents(message: Message, drafting: Drafting) -> None:
     for part in message.parts:
         if isinstance(part, ToolResultPart):
             drafting.give(part.result, name=part.name, call_id=part.call_id, is_error=part.is_error)
+
+
+def _is_written_list(found: object) -> bool:
+    """Whether JSON in a text is messages, and not what somebody answered in JSON."""
+    items = found if isinstance(found, list) else [found]
+    return any(
+        isinstance(item, Mapping)
+        and (role_of(item.get("role", item.get("_role"))) is not None or "parts" in item or item.get("type") in _ITEMS)
+        for item in items
+    )
 
 
 def _is_message(item: object) -> bool:

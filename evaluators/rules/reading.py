@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from datetime import date
 
 from collector.model import JsonValue
 from evaluators.key_reader import KeyReader, nearest
 from evaluators.pattern import Pattern, PatternError
-from evaluators.rules.conditions import OPERATORS, WHOLE, Condition, Reference, Test
+from evaluators.rules.conditions import OPERATORS, WHOLE, Condition, Reference, Test, number
 from evaluators.rules.tools import Tools
 
 
@@ -68,6 +69,9 @@ class RuleReader(KeyReader):
         if operator in ("in", "not_in") and not isinstance(operand, list | tuple):
             self.problem(key, operand, "a list of values")
             operand = ()
+        is_comparable = isinstance(operand, str | date) or number(operand) is not None
+        if operator in ("gt", "gte", "lt", "lte") and not is_comparable:
+            self.problem(key, operand, "a number, or a text to compare texts with")
         if operator == "matches":
             return Test(operator, self._pattern(key, operand))
         return Test(operator, self._plain(key, operand))

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
-import _thread
 import json
 import os
+import signal
 import threading
 from pathlib import Path
 from typing import Any
@@ -311,10 +311,11 @@ def test_a_dash_is_standard_input() -> None:
 def test_what_was_judged_is_written_when_the_command_is_stopped(adhere: CommandLine, tmp_path: Path) -> None:
     rows = [{"turns": [{"input": f"You are pirate {n}.", "actual_output": "Arr."}]} for n in range(6)]
     output = tmp_path / "out.jsonl"
+    main = threading.main_thread().ident or 0
 
     def stopping(call: JudgeCall) -> Reply:
         if len(judge.calls) > 3:
-            _thread.interrupt_main()
+            signal.pthread_kill(main, signal.SIGINT)
             return hang()
         return honest(call)
 

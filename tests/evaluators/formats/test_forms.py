@@ -78,6 +78,24 @@ def test_telemetry_is_rebuilt():
             {"conversation": {"messages": [{"role": "user", "content": "a"}]}}, [("a", [], None)], id="in two"
         ),
         pytest.param({"query": "a", "response": "b"}, [("a", [], "b")], id="two texts"),
+        *(
+            pytest.param({"query": "a", "response": text}, [("a", [], text)], id=f"the answer {text}")
+            for text in (
+                '{"total": 5}',
+                "[1, 2]",
+                '{"type": "invoice"}',
+                '[{"role": "admin", "name": "Bo"}]',
+                "42",
+                "{}",
+            )
+        ),
+        pytest.param({"query": "[3, 4]", "response": "b"}, [("[3, 4]", [], "b")], id="a query in JSON"),
+        pytest.param({"input": "a", "output": '{"total": 5}'}, [("a", [], '{"total": 5}')], id="an output in JSON"),
+        pytest.param(
+            {"query": '[{"role": "user", "content": "a"}]', "response": '{"role": "assistant", "content": "b"}'},
+            [("a", [], "b")],
+            id="messages as JSON text",
+        ),
         pytest.param(
             {"messages": [{"role": "assistant", "content": "Hi."}, {"role": "user", "content": "a"}]},
             [(None, [], "Hi."), ("a", [], None)],

@@ -37,6 +37,9 @@ from evaluators.verdict import UnitKind
             [{"never": "x", "where": {"a": {"matches": "(?:\\w{99}){999}"}}}],
             "must be a regular expression (it is too large)",
         ),
+        ([{"never": "x", "where": {"a": {"gt": [1]}}}], "rules[0].where.a.gt is [1] and must be a number"),
+        ([{"never": "x", "where": {"a": {"lte": None}}}], "rules[0].where.a.lte is not given and must be a number"),
+        ([{"never": "x", "where": {"a": {"gt": float("nan")}}}], "rules[0].where.a.gt is nan and must be a number"),
         ([{"never": "x", "where": {"a": {"matches": 3}}}], "rules[0].where.a.matches is 3 and must be a regular"),
         (
             [{"never": "x", "where": {"a": {"matches": {"result_of": "y", "path": "z"}}}}],
