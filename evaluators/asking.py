@@ -11,7 +11,7 @@ from evaluators.assessable import not_assessable, why_not_assessable
 from evaluators.carrying import Memory, turn_words
 from evaluators.errors import EvaluatorConfigError
 from evaluators.evaluator import Judgement
-from evaluators.evidence import Citation, EvidenceError, Speaker, verify
+from evaluators.evidence import Citation, EvidenceError, Speaker, first_citations, verify
 from evaluators.inquiry import Asking, question_of, without_leaks
 from evaluators.judge.answer import decode_answer
 from evaluators.judge.errors import JudgeError, JudgeErrorType, UnusableAnswerError
@@ -96,7 +96,7 @@ def verified(citations: list[Citation], unit: Unit, *, by: Speaker | None = None
     """
     found: dict[Evidence, None] = {}
     problems: list[EvidenceError] = []
-    for citation in citations:
+    for citation in first_citations(citations):
         try:
             found[verify(citation, unit, by=by)] = None
         except EvidenceError as err:

@@ -15,6 +15,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Literal, TypeAlias, assert_never
 
 from collector.model import HandoffStep, JsonValue, MessageStep, Step, ToolCallStep, ToolResultStep, Turn
@@ -29,6 +30,8 @@ Speaker: TypeAlias = Literal["user", "agent"]
 """Whose words a claim must rest on: the user's input, or what the agent itself said and called."""
 
 MAX_QUOTE_CHARS = 500
+MAX_CITATIONS = 12
+"""That are looked at for one claim: it stands on its first ones, and each may take a while in a long conversation."""
 _MIN_ASCII_CHARS = 4
 _MIN_CHARS = 2
 _SHORT_PIECE_CHARS = 40
@@ -108,9 +111,14 @@ def _cut(words: str, max_chars: int) -> str:
     return whole if whole and len(words) > max_chars and len(rest) < _SHORT_PIECE_CHARS else kept
 
 
+def first_citations(citations: Iterable[Citation]) -> list[Citation]:
+    """Each once."""
+    return list(islice(dict.fromkeys(citations), MAX_CITATIONS))
+
+
 def all_placed(citations: Iterable[Citation], unit: Unit, *, max_chars: int = MAX_QUOTE_CHARS) -> Iterator[Citation]:
-    """Those of them that check out."""
-    for citation in citations:
+    """Those of the first ones that check out."""
+    for citation in first_citations(citations):
         try:
             yield placed(citation, unit, max_chars=max_chars)
         except EvidenceError:

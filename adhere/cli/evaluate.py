@@ -102,6 +102,7 @@ def evaluate(
     Prints every failure with its evidence and a table of all outcomes. Without a judge the rules and checks run.
     """
     check_files(files)
+    _check_spared(files, output, summary)
     loaded = with_judge(load_config(config), judge_url=judge_url, model=model)
     rows = _read(files, form=form.value if form else None, columns=columns or [], declared=declared_spans(loaded))
     unread = [row for row in rows if row.error is not None]
@@ -111,12 +112,19 @@ def evaluate(
         print_steps((result.verdict, result.conversation) for result in results)
     verdicts = [result.verdict for result in results]
     conversations = sum(len(row.conversations) for row in rows)
-    if summary is not None:
-        write_summary(verdicts, summary, conversations=conversations, unread=len(unread))
     print_results(verdicts, conversations=conversations)
     for line in lines_about(verdicts, known_calibrations(loaded)):
         typer.echo(line)
     print_unread(unread)
+    if summary is not None:
+        write_summary(verdicts, summary, conversations=conversations, unread=len(unread))
+
+
+def _check_spared(files: Sequence[Path], *written: Path | None) -> None:
+    """A data set is not written over by its own results."""
+    for path in filter(None, written):
+        if path.is_file() and any(file.exists() and file.samefile(path) for file in files):
+            raise UsageError(f"{path} is both read and written; name another file for the results.")
 
 
 def _read(

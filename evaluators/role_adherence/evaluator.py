@@ -18,7 +18,7 @@ from evaluators.assessable import judged_turns
 from evaluators.carrying import Carrying, Memory
 from evaluators.content import digest_of
 from evaluators.evaluator import Judgement
-from evaluators.evidence import MAX_QUOTE_CHARS, Citation, placed
+from evaluators.evidence import MAX_CITATIONS, MAX_QUOTE_CHARS, Citation, placed
 from evaluators.facts import Facts
 from evaluators.judge.errors import JudgeErrorType, UnusableAnswerError
 from evaluators.judge.frame import frame_text
@@ -195,7 +195,7 @@ def _deviations(check: TurnCheck, unit: Unit) -> list[KeptDeviation]:
     """What checks out of the deviations of one turn; one is enough to make it deviate."""
     found: list[KeptDeviation] = []
     problems: list[UnusableAnswerError] = []
-    for deviation in check.deviations:
+    for deviation in check.deviations[:MAX_CITATIONS]:
         try:
             found.append(_cited(deviation, check.turn, unit))
         except UnusableAnswerError as err:

@@ -2,7 +2,9 @@ import json
 
 import pytest
 
-from evaluators.evidence import Citation, EvidenceError, verify
+from evaluators.asking import verified
+from evaluators.evidence import MAX_CITATIONS, Citation, EvidenceError, all_placed, verify
+from evaluators.judge.errors import UnusableAnswerError
 from tests.support.conversations import ConversationBuilder, conversation_unit
 
 ARGUMENTS = {"order_id": "B-2040", "note": 'She said "now",\nplease', "amount": 24.9, "tags": ["早い", "x y"]}
@@ -124,3 +126,33 @@ def test_quotes_are_stored_visible_and_bounded():
 
     assert len(evidence.quote) == 500
     assert evidence.quote.startswith("\\u{202e}word")
+
+
+def test_a_claim_stands_on_its_first_citations():
+    """Thousands of them, in a long conversation, would hold everything else up."""
+    wrong = [Citation("t0.answer", f"Invented words {n}") for n in range(MAX_CITATIONS)]
+    right = Citation("t0.2", "24.90 EUR")
+
+    assert [piece.quote for piece in verified([*wrong[1:], *wrong[1:], right], unit())] == ["24.90 EUR"]
+    assert list(all_placed([*wrong, right], unit())) == []
+    with pytest.raises(UnusableAnswerError):
+        verified([*wrong, right], unit())
+
+
+@pytest.mark.parametrize(
+    ("at", "quote", "by", "found"),
+    [
+        pytest.param("t0.user", "I'm waiting", "user", True, id="the user's"),
+        pytest.param("t0.user", "24.90 EUR", "user", False, id="the agent's for the user's"),
+        pytest.param("t0.answer", "24.90 EUR", "agent", True, id="the agent's"),
+        pytest.param("t0.0", "issue_refund", "agent", True, id="the agent's call"),
+        pytest.param("t0.user", "I'm waiting", "agent", False, id="the user's for the agent's"),
+        pytest.param("t0.1", "one two", "agent", False, id="a result for the agent's"),
+    ],
+)
+def test_words_are_looked_for_where_the_one_speaks_who_is_meant(at, quote, by, found):
+    if found:
+        assert verify(Citation(at, quote), unit(), by=by).turn == 0
+        return
+    with pytest.raises(EvidenceError, match=f"the {by}'s own words"):
+        verify(Citation(at, quote), unit(), by=by)

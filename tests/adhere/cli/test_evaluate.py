@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import threading
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ from evaluators.views import VIEW_NAMES
 from tests.support.command_line import CommandLine, Finished
 from tests.support.honest_judge import honest
 from tests.support.judge_call import JudgeCall
-from tests.support.judge_reply import Reply, always, error, hang
+from tests.support.judge_reply import Reply, always, error
 from tests.support.judge_scripts import slow
 from tests.support.judge_server import JudgeServer
 from tests.support.recordings import PIRATE, REFUND
@@ -308,25 +307,24 @@ def test_a_dash_is_standard_input() -> None:
         assert source.read_bytes() == b""  # Tests have none.
 
 
-def test_what_was_judged_is_written_when_the_command_is_stopped(adhere: CommandLine, tmp_path: Path) -> None:
+def test_each_result_is_written_while_others_are_judged(adhere: CommandLine, tmp_path: Path) -> None:
     rows = [{"turns": [{"input": f"You are pirate {n}.", "actual_output": "Arr."}]} for n in range(6)]
     output = tmp_path / "out.jsonl"
-    main = threading.main_thread().ident or 0
+    written: list[int] = []
 
-    def stopping(call: JudgeCall) -> Reply:
-        if len(judge.calls) > 3:
-            signal.pthread_kill(main, signal.SIGINT)
-            return hang()
+    def watching(call: JudgeCall) -> Reply:
+        written.append(len(lines(output)))
         return honest(call)
 
-    with JudgeServer(stopping) as judge:
-        shown = adhere(
+    with JudgeServer(watching) as judge:
+        adhere(
             *("evaluate", "-c", config(tmp_path, ROLE), rows_in(tmp_path, *rows), "-o", output, "--concurrency", 1),
             *("--judge-url", judge.base_url, "--model", "scripted-judge"),
         )
 
-    assert shown.code == 130
-    assert [line["row"] for line in lines(output)] == [1, 2, 3]
+    assert written[0] == 0
+    assert written[-1] >= 1
+    assert len(lines(output)) == len(rows)
 
 
 def test_results_that_cannot_be_written_are_known_before_a_judge_is_asked(adhere: CommandLine, tmp_path: Path) -> None:
@@ -356,3 +354,15 @@ def test_a_budget_holds_for_a_run_without_a_folder(adhere: CommandLine, tmp_path
     assert shown.code == 0
     assert 1 <= len(judge.calls) < len(rows)
     assert f"{len(rows) - len(judge.calls)} without an answer: budget_exhausted" in shown.out
+
+
+@pytest.mark.parametrize("option", ["--output", "--summary"])
+def test_a_data_set_is_not_written_over(adhere: CommandLine, tmp_path: Path, option: str) -> None:
+    rows = rows_in(tmp_path, ROWS[0])
+    before = rows.read_bytes()
+
+    shown = adhere("evaluate", rows, option, rows.parent / "." / rows.name)
+
+    assert shown.code == 2
+    assert "is both read and written" in shown.err
+    assert rows.read_bytes() == before
