@@ -47,6 +47,21 @@ class RepeatLimit:
         return event
 
 
+class _Forwarding(logging.Handler):
+    """What libraries log, in the form of all other lines, and held back where it repeats: whoever can reach a port can
+    have a server warn at every request.
+    """
+
+    def __init__(self, ours: Any) -> None:
+        super().__init__()
+        self._ours = ours
+
+    def emit(self, record: logging.LogRecord) -> None:
+        write = self._ours.error if record.levelno >= logging.ERROR else self._ours.warning
+        failed = {"exc_info": record.exc_info} if record.exc_info else {}
+        write(record.getMessage(), library=record.name, **failed)
+
+
 def configure_logs(config: LogsConfig, *, role: str, stream: TextIO | None = None, clock: Clock | None = None) -> None:
     """Set the process-wide log up; called once, by whoever starts the process."""
     out = stream or sys.stderr
@@ -56,22 +71,25 @@ def configure_logs(config: LogsConfig, *, role: str, stream: TextIO | None = Non
         if text
         else structlog.processors.JSONRenderer()
     )
+    processors = [
+        RepeatLimit(clock=clock or SystemClock()),
+        structlog.processors.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        _with_role(role),
+        *([] if text else [structlog.processors.format_exc_info]),
+        renderer,
+    ]
+    wrapper = structlog.make_filtering_bound_logger(_LEVELS[config.level])
     structlog.configure(
-        processors=[
-            RepeatLimit(clock=clock or SystemClock()),
-            structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso", utc=True),
-            _with_role(role),
-            *([] if text else [structlog.processors.format_exc_info]),
-            renderer,
-        ],
-        wrapper_class=structlog.make_filtering_bound_logger(_LEVELS[config.level]),
+        processors=processors,
+        wrapper_class=wrapper,
         # One write a line: two processes share the stream, and a line must not land in another.
         logger_factory=structlog.WriteLoggerFactory(file=out),
         cache_logger_on_first_use=False,
     )
     # Libraries log through the standard library; only their warnings matter, and never a request's address or body.
-    logging.basicConfig(stream=out, level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s %(message)s")
+    ours = structlog.wrap_logger(structlog.WriteLogger(out), processors=processors, wrapper_class=wrapper)
+    logging.basicConfig(level=logging.WARNING, handlers=[_Forwarding(ours)])
     for name in ("httpx", "httpx2", "httpcore", "httpcore2", "uvicorn.access", "azure", "msal"):
         logging.getLogger(name).setLevel(logging.ERROR)
 

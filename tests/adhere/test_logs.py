@@ -115,6 +115,24 @@ def test_a_line_is_one_write_for_two_processes_share_the_stream() -> None:
     assert line.endswith("}\n")
 
 
+def test_what_libraries_log_is_in_the_same_form_and_held_back_where_it_repeats() -> None:
+    logging.getLogger().handlers.clear()  # The test runner's; a process of ours has none.
+    out = io.StringIO()
+    configure_logs(LogsConfig(format="json"), role="collector", stream=out, clock=ManualClock())
+    library = logging.getLogger("a.library")
+
+    for _ in range(3):
+        library.warning("Invalid request from %s", "client")
+    library.error("Broken")
+    library.info("nobody needs this")
+
+    told = [json.loads(line) for line in out.getvalue().splitlines()]
+    assert [(line["level"], line["event"], line["library"], line["role"]) for line in told] == [
+        ("warning", "Invalid request from client", "a.library", "collector"),
+        ("error", "Broken", "a.library", "collector"),
+    ]
+
+
 def test_an_exception_in_json_has_its_traceback_without_values() -> None:
     out = io.StringIO()
     configure_logs(LogsConfig(format="json"), role="collector", stream=out, clock=ManualClock())
