@@ -16,7 +16,7 @@ Each also takes `name` and `message`; where it makes sense `where` (conditions o
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import cast
 
 from evaluators.errors import EvaluatorConfigError
@@ -41,6 +41,8 @@ class DeclaredRule:
     rule: Rule
     message: str | None = None
     """What to tell people when it is broken, in the words of whoever declared it."""
+    source: Mapping[str, object] = field(default_factory=dict)
+    """As it was declared. Two rules may read alike in words, such as a list of `a, b` and one of `a` and `b`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +166,8 @@ def _read(place: str, name: str, rule: object, problems: list[str]) -> DeclaredR
     form = _FORMS[forms[0]]
     reader = RuleReader(place, {str(key): value for key, value in rule.items()}, problems)
     reader.only((forms[0], *form.keys, *_COMMON))
-    return DeclaredRule(name=reader.text("name") or name, rule=form.make(reader), message=reader.text("message"))
+    made = form.make(reader)
+    return DeclaredRule(reader.text("name") or name, made, reader.text("message"), source=rule)
 
 
 def _no_one_form(place: str, keys: Sequence[str], forms: Sequence[str]) -> str:

@@ -65,7 +65,10 @@ class RulesEvaluator:
         self._rules = tuple((rule, str(rule.rule)) for rule in rules)
         self._checks = tuple(checks)
         self.rubric_version = digest_of(
-            [[[rule.name, demand, rule.message] for rule, demand in self._rules], [check.name for check in checks]]
+            [
+                [[rule.name, demand, rule.message, rule.source] for rule, demand in self._rules],
+                [check.name for check in checks],
+            ]
         )[:12]
 
     async def evaluate(self, unit: Unit) -> Judgement:

@@ -142,3 +142,20 @@ def test_a_rule_about_the_whole_conversation_is_refused_on_turns(rule):
 
     assert make(UnitKind.CONVERSATION).unit_kind is UnitKind.CONVERSATION
     assert make(UnitKind.TURN, within="turn").unit_kind is UnitKind.TURN
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ({"where": {"a": {"in": ["b, c"]}}}, {"where": {"a": {"in": ["b", "c"]}}}),
+        ({"where": {"a": {"gt": 9}}}, {"where": {"a": {"gt": "9"}}}),
+        ({"where": {"a": None}}, {"where": {"a": "null"}}),
+    ],
+    ids=["list", "number", "null"],
+)
+def test_rules_that_read_alike_are_not_the_same(one, other):
+    def evaluator(rule):
+        return make_rules(EvaluatorRequest(name="rules", options={"rules": [{"never": "x", **rule}]}))
+
+    assert evaluator(one).rubric_version != evaluator(other).rubric_version
+    assert evaluator(one).rubric_version == evaluator(dict(reversed(one.items()))).rubric_version
