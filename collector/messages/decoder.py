@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import msgspec
 import orjson
@@ -24,6 +24,7 @@ from xxhash import xxh3_128_digest
 from collector.messages.digests import link
 from collector.messages.recent import Recent
 from collector.messages.shapes import messages_of
+from collector.messages.told_results import are_asked_for, as_words
 from collector.messages.truncation import mend
 from collector.messages.unfinished import marked, unfinished, without_untold
 from collector.messages.usual import usual_message
@@ -34,6 +35,8 @@ from collector.operation import Chain, Message, Role
 from collector.telemetry.json_text import loads, mended_json
 
 ResultT = TypeVar("ResultT")
+_Read: TypeAlias = tuple[tuple[Message, ...], Message | None]
+"""A message as it is read, and as a user's words where it may be no more than that."""
 
 _HEAD_BYTES = 1024
 _MIN_HEAD_BYTES = 2048
@@ -80,7 +83,7 @@ class MessageDecoder:
     def __init__(self, *, max_bytes: int = 32 * 1024 * 1024) -> None:
         self.decoded = 0
         self.reused = 0
-        self._messages: Recent[bytes, tuple[Message, ...]] = Recent(max_bytes // 2)
+        self._messages: Recent[bytes, _Read] = Recent(max_bytes // 2)
         self._nodes: Recent[bytes, Chain] = Recent(max_bytes // 4)
         self._heads: Recent[bytes, list[_Head]] = Recent(max_bytes // 8)
         self._readings: Recent[tuple[Callable[[object], Any], str], tuple[Any]] = Recent(max_bytes // 8)
@@ -127,7 +130,12 @@ class MessageDecoder:
         found = mend(text.lstrip())
         items = found if isinstance(found, list) else [found]
         items[-1], is_untold = without_untold(items[-1])
-        messages = [message for item in items if item for message in messages_of(item, default=default)]
+        messages: list[Message] = []
+        chain: Chain | None = None
+        for item in filter(None, items):
+            for message in _chosen(_read_message(item, default), chain):
+                messages.append(message)
+                chain = link(chain, message)
         self.decoded += len(messages)
         if not messages:
             return Decoded(gaps=(GapKind.UNDECODABLE,))
@@ -167,14 +175,15 @@ class MessageDecoder:
     def _append(self, chain: Chain | None, key: bytes, raw: bytes, default: Role) -> tuple[Chain | None, bytes]:
         own = xxh3_128_digest(raw if b'"role"' in raw else raw + default.encode())
         key = xxh3_128_digest(key + own)
-        messages = self._messages.get(own)
-        if messages is None:
-            messages = _decode_message(raw, default)
+        read = self._messages.get(own)
+        if read is None:
+            read = _decode_message(raw, default)
             self.decoded += 1
-            self._messages.put(own, messages, size=len(raw) + _MESSAGE_BYTES)
+            self._messages.put(own, read, size=len(raw) + _MESSAGE_BYTES)
         else:
             self.reused += 1
         node = self._nodes.get(key)
+        messages = _chosen(read, chain)
         if node is None and messages:
             chain = _linked(chain, messages)
             if chain is not None:
@@ -265,10 +274,20 @@ def _dump(value: Any) -> bytes | None:
             return None
 
 
-def _decode_message(raw: bytes, default: Role) -> tuple[Message, ...]:
+def _decode_message(raw: bytes, default: Role) -> _Read:
     try:
         value = loads(raw)
     except (ValueError, RecursionError):
-        return ()
+        return (), None
     usual = usual_message(value)
-    return (usual,) if usual is not None else messages_of(value, default=default)
+    return ((usual,), None) if usual is not None else _read_message(value, default)
+
+
+def _read_message(value: object, default: Role) -> _Read:
+    messages = messages_of(value, default=default)
+    return messages, as_words(value, messages, default=default)
+
+
+def _chosen(read: _Read, before: Chain | None) -> tuple[Message, ...]:
+    messages, words = read
+    return messages if words is None or are_asked_for(messages, before) else (words,)

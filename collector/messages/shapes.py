@@ -54,7 +54,7 @@ def messages_of(value: object, *, default: Role = Role.USER, depth: int = _MAX_D
         return tuple(message for item in value for message in messages_of(item, default=default, depth=depth - 1))
     if not isinstance(value, Mapping):
         return ()
-    body, role = _body(value, depth)
+    body, role = body_of(value, depth)
     return _read(body, role, default)
 
 
@@ -62,7 +62,7 @@ def _looks_like_message(found: Mapping[str, Any]) -> bool:
     return "role" in found or "parts" in found or found.get("lc") == 1 or found.get("type") in _CALL_ITEMS
 
 
-def _body(value: Mapping[str, Any], depth: int) -> tuple[Mapping[str, Any], Role | None]:
+def body_of(value: Mapping[str, Any], depth: int = _MAX_DEPTH) -> tuple[Mapping[str, Any], Role | None]:
     """The part of the object that holds the message, and the role if its class says it (LangChain)."""
     kwargs = value.get("kwargs")
     if kwargs is not None and isinstance(kwargs, Mapping) and isinstance(value.get("id"), list) and value["id"]:
@@ -80,7 +80,7 @@ def _body(value: Mapping[str, Any], depth: int) -> tuple[Mapping[str, Any], Role
         and "content" not in value
         and "parts" not in value
     ):
-        body, role = _body(inner, depth - 1)
+        body, role = body_of(inner, depth - 1)
         extra = value.get("tool_calls")
         return ({**body, "tool_calls": extra} if extra and not body.get("tool_calls") else body), role
     return value, None
@@ -97,8 +97,8 @@ def _read(body: Mapping[str, Any], role: Role | None, default: Role) -> tuple[Me
         return _built(Role.TOOL, (tool_result(body),), None)
     if kind in {"reasoning", "thinking"} and "role" not in body:
         return _built(Role.ASSISTANT, parts_of(body), None)
-    content = body.get("parts") if body.get("parts") is not None else _content(body)
-    role = role or role_of(body.get("role")) or role_of(kind) or _author(body)
+    content = body.get("parts") if body.get("parts") is not None else content_of(body)
+    role = role or role_of(body.get("role")) or role_of(kind) or author_of(body)
     if role is None:
         written = _written(body.get("role"), content)
         if written is not None:
@@ -127,7 +127,7 @@ def _written(role: object, content: object) -> tuple[Message, ...] | None:
     return None
 
 
-def _content(body: Mapping[str, Any]) -> Any:
+def content_of(body: Mapping[str, Any]) -> Any:
     content = first(body, "content", "contents", "blocks", "text", "body")
     if (
         type(content) is not str
@@ -139,7 +139,7 @@ def _content(body: Mapping[str, Any]) -> Any:
     return content
 
 
-def _author(body: Mapping[str, Any]) -> Role | None:
+def author_of(body: Mapping[str, Any]) -> Role | None:
     content = body.get("content")
     nested = content.get("role") if isinstance(content, Mapping) else None
     return role_of(nested) or role_of(body.get("author")) or role_of(body.get("source"))
