@@ -27,7 +27,7 @@ class PipelineMetrics:
         )
         self.recovered = Counter(
             "adhere_judging_recovered_total",
-            "Units found waiting on disk at start, or asked for again by a person.",
+            "Units found waiting on disk at start.",
             ["evaluator"],
             registry=registry,
         )

@@ -28,7 +28,7 @@ from evaluators.pipeline.lane import JudgeLane
 from evaluators.pipeline.limits import PipelineLimits
 from evaluators.pipeline.metrics import PipelineMetrics
 from evaluators.pipeline.pacing import Pacing
-from evaluators.pipeline.recovery import recover, revive_dead
+from evaluators.pipeline.recovery import recover
 from evaluators.pipeline.setup import EvaluatorSetup
 from evaluators.pipeline.shared import Shared
 from evaluators.pipeline.sink import VerdictSink
@@ -129,15 +129,6 @@ class JudgingPipeline:
             if self._queue.items == 0 and self._lane.is_idle and self._handover.is_idle:
                 return
             await self._rested.wait()
-
-    async def retry_failed(self, *, evaluators: Sequence[str] | None = None) -> int:
-        """Let dead letters be judged again; returns how many."""
-        names = [setup.name for setup in self._shared.setups] if evaluators is None else list(evaluators)
-        revived = await self._shared.store.run(partial(revive_dead, evaluators=names))
-        for job in revived:
-            self._metrics.recovered.labels(job.evaluator).inc()
-        self._lane.wake.poke()
-        return len(revived)
 
     async def wait(self) -> None:
         """Until the pipeline has ended; raises what ended it early."""

@@ -11,7 +11,7 @@ from evaluators.pipeline.jobs import give_up
 from evaluators.pipeline.pacing import Pacing
 from evaluators.pipeline.tally import Tally
 from evaluators.store.attempts import count_interruptions
-from evaluators.store.waiting import Job, count_by_evaluator, jobs_of_unknown, put_back, release_running, revive
+from evaluators.store.waiting import count_by_evaluator, jobs_of_unknown, put_back, release_running
 from evaluators.verdict import DecisionKind
 
 
@@ -41,8 +41,3 @@ def recover(connection: sqlite3.Connection, evaluators: Sequence[str], *, pacing
         for job in jobs_of_unknown(connection, evaluators)
     ]
     return Recovered(waiting, [tally for tally in tallies if tally is not None])
-
-
-def revive_dead(connection: sqlite3.Connection, evaluators: Sequence[str]) -> list[Job]:
-    """Dead letters wait again, as if they had never been tried."""
-    return [job for evaluator in evaluators for job in revive(connection, evaluator=evaluator)]

@@ -1,4 +1,4 @@
-"""Work that waits on disk: for a free judge, for one that answers again, for money, or, dead, for a person.
+"""Work that waits on disk: for a free judge, for one that answers again, for money, or, dead, for a later revision.
 
 A job is one unit x evaluator; a later revision takes the place of one that still waits. Content is stored once a unit,
 however many evaluators wait for it, and goes with the last of them. The whole has a bound in bytes.
@@ -161,20 +161,11 @@ def count_refusal(connection: sqlite3.Connection, job: Job, *, own: bool) -> Non
 
 
 def bury(connection: sqlite3.Connection, job: Job) -> bool:
-    """Keep the job as a dead letter: never taken, until a person asks for it again."""
+    """Keep the job as a dead letter: never taken, so that a replay does not try it again.
+
+    A later revision takes its place.
+    """
     return connection.execute("UPDATE waiting SET running = 0, dead = 1 WHERE seq = ?", (job.seq,)).rowcount == 1
-
-
-def revive(connection: sqlite3.Connection, *, evaluator: str) -> list[Job]:
-    """Let dead letters wait again, with their attempts forgotten."""
-    found = _jobs(connection, "dead = 1 AND evaluator = ?", (evaluator,), limit=-1)
-    for job in found:
-        connection.execute(
-            "UPDATE waiting SET dead = 0, not_before_ns = 0, refusals = 0, own_refusals = 0 WHERE seq = ?",
-            (job.seq,),
-        )
-        connection.execute("DELETE FROM attempts WHERE subject = ?", (job.subject,))
-    return found
 
 
 def remove(connection: sqlite3.Connection, job: Job) -> bool:

@@ -6,6 +6,9 @@ import sqlite3
 
 from exporters.outbox.policy import DeadLetter, OutboxLimits
 
+# An exporter with several destinations names each `exporter/part`.
+_OF_EXPORTER = "(destination = ?1 OR substr(destination, 1, length(?1) + 1) = ?1 || '/')"
+
 
 class DeadLetters:
     """Statements only; the store's transactions surround them."""
@@ -37,19 +40,21 @@ class DeadLetters:
             rows, size = rows - 1, size - row_size
         return removed
 
-    def list(self, destination: str | None, *, limit: int) -> list[DeadLetter]:
-        """Newest first."""
+    def list(self, exporter: str | None, *, limit: int) -> list[DeadLetter]:
+        """Newest first, of one exporter or destination, or of all."""
         found = self._db.execute(
-            "SELECT d.destination, v.id, d.reason, d.error, d.tries, d.died_ns FROM dead d JOIN verdicts v USING (seq) "
-            "WHERE ?1 IS NULL OR d.destination = ?1 ORDER BY d.number DESC LIMIT ?2",
-            (destination, limit),
+            "SELECT d.destination, v.id, d.reason, d.error, d.tries, d.died_ns "  # noqa: S608 - constant text
+            "FROM dead d JOIN verdicts v USING (seq) "
+            f"WHERE ?1 IS NULL OR {_OF_EXPORTER} ORDER BY d.number DESC LIMIT ?2",
+            (exporter, limit),
         )
         return [DeadLetter(*row) for row in found]
 
-    def revive(self, destination: str, *, now_ns: int) -> int:
+    def revive(self, exporter: str, *, now_ns: int) -> int:
+        """Put the dead letters of one exporter or destination back in line, as if never tried; how many."""
         self._db.execute(
-            "INSERT INTO pending (destination, seq, next_try_ns) "
-            "SELECT destination, seq, ? FROM dead WHERE destination = ?",
-            (now_ns, destination),
+            "INSERT INTO pending (destination, seq, next_try_ns) "  # noqa: S608 - constant text
+            f"SELECT destination, seq, ?2 FROM dead WHERE {_OF_EXPORTER}",
+            (exporter, now_ns),
         )
-        return self._db.execute("DELETE FROM dead WHERE destination = ?", (destination,)).rowcount
+        return self._db.execute(f"DELETE FROM dead WHERE {_OF_EXPORTER}", (exporter,)).rowcount  # noqa: S608 - same

@@ -117,7 +117,7 @@ class Outbox:
         return await self._run(self._store.next_due_ns, destination)
 
     def arrival(self, destination: str) -> asyncio.Event:
-        """Set when a verdict was put since the last claim."""
+        """Set when a verdict was put since the last claim, or may have come back into line."""
         return self._arrivals[destination]
 
     async def delivered(self, destination: str, claimed: Iterable[ClaimedVerdict]) -> None:
@@ -141,18 +141,17 @@ class Outbox:
     async def dead_letters(self, destination: str | None = None, *, limit: int = 100) -> Sequence[DeadLetter]:
         return await self._run(lambda: self._store.dead.list(destination, limit=limit))
 
-    async def redeliver(self, destination: str) -> int:
-        """Put a destination's dead letters back in line; how many."""
-        count = await self._run(self._store.redeliver, destination, now_ns=self._clock.now_ns())
-        self._arrivals[destination].set()
-        return count
-
     def backlog(self, destination: str) -> Backlog:
         return self._store.backlogs().get(destination, Backlog())
 
     async def forget(self) -> None:
         """Housekeeping; call it now and then."""
         await self._run(self._store.forget, now_ns=self._clock.now_ns())
+
+    def wake(self) -> None:
+        """Let every delivery look again: another process may have put dead letters back in line."""
+        for event in self._arrivals.values():
+            event.set()
 
     async def shutdown(self, deadline_s: float) -> None:
         """Close the file once what is under way is on disk. Safe twice, and without start."""
@@ -194,8 +193,7 @@ class Outbox:
             for (_, _, future), is_new in zip(batch, added, strict=True):
                 if not future.done():
                     future.set_result(is_new)
-            for event in self._arrivals.values():
-                event.set()
+            self.wake()
             for name, count in overflowed.items():
                 self._metrics.dead_lettered.labels(name, DeadLetterReason.OVERFLOW).inc(count)
         if self._waiting:

@@ -112,6 +112,7 @@ class OutboxRunner:
             await self._clock.sleep(_HOUSEKEEPING_S)
             try:
                 await self._outbox.forget()
+                self._outbox.wake()
             except OutboxUnavailableError as err:
                 log.warning("outbox unavailable", error=str(err))
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 import sqlite3
 from pathlib import Path
 
-from collector.sqlite_file import UnsoundFileError, connect, is_unsound, set_aside
+from collector.sqlite_file import UnsoundFileError, connect, connect_beside, is_unsound, set_aside
 from exporters.errors import OutboxUnavailableError, OutboxVersionError
 
 SCHEMA_VERSION = 1
@@ -48,6 +48,21 @@ def open_database(path: Path, *, now_ns: int) -> tuple[sqlite3.Connection, bool]
     return _connect(path), True
 
 
+def open_beside(path: Path, *, may_write: bool = False) -> sqlite3.Connection:
+    """For another process than the outbox's: the file must be there, and of this release."""
+    try:
+        connection = connect_beside(path, may_write=may_write)
+    except sqlite3.Error as err:
+        raise OutboxUnavailableError(f"The outbox {path} cannot be opened: {err}.") from err
+    try:
+        _admit(connection, path.name)
+        _require_current(connection, path.name)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
 def _connect(path: Path) -> sqlite3.Connection:
     return connect(path, admit=lambda connection: _admit(connection, path.name), prepare=_prepare)
 
@@ -61,6 +76,11 @@ def _admit(connection: sqlite3.Connection, name: str) -> None:
         )
     if version == 0 and connection.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()[0]:
         raise OutboxVersionError(f"The file {name} is a database of another program; name another path.")
+
+
+def _require_current(connection: sqlite3.Connection, name: str) -> None:
+    if _version(connection) != SCHEMA_VERSION:
+        raise OutboxVersionError(f"The outbox {name} has no tables of this release; start Adhere on it once.")
 
 
 def _prepare(connection: sqlite3.Connection) -> None:

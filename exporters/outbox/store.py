@@ -38,6 +38,7 @@ class OutboxStore:
         self._backlogs: dict[str, Backlog] = {}
         self._in_flight: dict[str, frozenset[int]] = {}
         self._connection: sqlite3.Connection | None = None
+        self._known_version = 0
 
     def open(self, *, now_ns: int) -> bool:
         """True if a corrupt file was set aside."""
@@ -126,6 +127,8 @@ class OutboxStore:
             body = self._db.execute("SELECT body FROM bodies WHERE seq = ?", (seq,)).fetchone()[0]
             claimed.append(StoredVerdict(seq, tries, put_ns, body))
         self._in_flight[destination] = frozenset(row.seq for row in claimed)
+        if self._others_version() != self._known_version:
+            self._load_backlogs()
         return claimed
 
     def next_due_ns(self, destination: str) -> int | None:
@@ -169,13 +172,6 @@ class OutboxStore:
             self._shrink(destination, done)
             self._release(self._dead.prune())
         self._refresh_oldest([destination])
-
-    def redeliver(self, destination: str, *, now_ns: int) -> int:
-        """Give a destination's dead letters another life; how many."""
-        with self._transaction():
-            count = self._dead.revive(destination, now_ns=now_ns)
-        self._load_backlogs()
-        return count
 
     @property
     def dead(self) -> DeadLetters:
@@ -269,7 +265,12 @@ class OutboxStore:
             known = self._backlogs[destination]
             self._backlogs[destination] = Backlog(known.rows, known.bytes, oldest[0] if oldest else None)
 
+    def _others_version(self) -> int:
+        """Another one after each commit of another process, which may have put dead letters back in line."""
+        return int(self._db.execute("PRAGMA data_version").fetchone()[0])
+
     def _load_backlogs(self) -> None:
+        self._known_version = self._others_version()
         counted = {
             name: (rows, size or 0)
             for name, rows, size in self._db.execute(

@@ -91,16 +91,14 @@ def test_a_job_that_is_gone_is_neither_put_back_nor_buried(connection):
     assert not waiting.remove(connection, job)
 
 
-def test_the_dead_are_not_taken_until_they_are_revived(connection):
+def test_the_dead_are_kept_and_not_taken(connection):
     enqueue(connection, "a")
     (job,) = waiting.take_due(connection, ("e",), now_ns=1, limit=1)
+
     waiting.bury(connection, job)
+
     assert take(connection) == []
     assert waiting.totals(connection).dead == 1
-
-    waiting.revive(connection, evaluator="e")
-
-    assert take(connection) == ["a"]
 
 
 def test_nobody_is_told_to_wait_for_the_dead(connection):

@@ -181,18 +181,6 @@ async def test_dead_letters_are_bounded_and_the_newest_stay(open_outbox: OpenOut
     assert [letter.verdict_id for letter in await outbox.dead_letters("a")] == ["v3", "v2"]
 
 
-async def test_dead_letters_live_again_on_request(open_outbox: OpenOutbox):
-    outbox = await open_outbox()
-    await outbox.put(verdict("v1"))
-    await outbox.bury("a", [item.seq for item in await claim(outbox)], reason=DeadLetterReason.REJECTED, error="No.")
-
-    count = await outbox.redeliver("a")
-
-    assert count == 1
-    assert ids(await claim(outbox)) == ["v1"]
-    assert await outbox.dead_letters() == []
-
-
 async def test_verdicts_of_a_removed_destination_become_dead_letters(open_outbox: OpenOutbox):
     outbox = await open_outbox("a", "b")
     await outbox.put(verdict("v1"))
