@@ -184,4 +184,9 @@ class Conversation:
     @property
     def key(self) -> str:
         """Service and conversation id: equal ids in two services are two conversations."""
-        return f"{self.service or ''}/{self.conversation_id}"
+        return key_of(self.service, self.conversation_id)
+
+
+def key_of(service: str | None, conversation_id: str) -> str:
+    """What follows the first slash is the id, which may hold slashes of its own; those of the service are encoded."""
+    return f"{(service or '').replace('%', '%25').replace('/', '%2F')}/{conversation_id}"

@@ -18,6 +18,7 @@ from collector.live.metrics import LiveMetrics
 from collector.live.pending import Pending, RawSpan
 from collector.live.reconstruction import Reconstruction
 from collector.loop_guard import is_judge_call, is_own
+from collector.model import key_of
 from collector.operation import Operation, OperationKind
 from collector.telemetry.decode import iter_logs, iter_spans
 from collector.telemetry.envelope import ITEM_CLASSES, ITEM_NAMES, envelope_class, split
@@ -181,5 +182,5 @@ def _note_end(item: Span | LogRecord, intake: Intake) -> None:
     for key in _ENDED_ID_KEYS:
         conversation_id = item.attributes.get(key)
         if isinstance(conversation_id, str) and conversation_id:
-            intake.ended.append(f"{item.resource.service_name or ''}/{conversation_id}")
+            intake.ended.append(key_of(item.resource.service_name, conversation_id))
             return

@@ -139,9 +139,10 @@ async def test_a_unit_that_is_none_any_more_is_withdrawn(live):
     assert [turn.user_input for turn in whole.conversation.turns] == ["order 0", "order 1"]
 
 
-async def test_a_marked_end_does_not_wait_for_the_idle_timeout(live):
-    live.send(*AgentTelemetry().turn("order 7"))
-    live.receive(log_body("session.end", {"session.id": "conversation-1"}), signal=Signal.LOGS)
+@pytest.mark.parametrize("service", ["shop", "team/shop"])
+async def test_a_marked_end_does_not_wait_for_the_idle_timeout(live, service):
+    live.send(*AgentTelemetry().turn("order 7"), service=service)
+    live.receive(log_body("session.end", {"session.id": "conversation-1"}, service=service), signal=Signal.LOGS)
     live.read()
 
     await live.advance(7)
@@ -159,6 +160,16 @@ async def test_a_mark_of_another_service_ends_nothing(live):
     await live.advance(7)
 
     assert keys_of(live.due()) == [("turn", 0)]
+
+
+async def test_a_slash_makes_no_two_conversations_one(live):
+    live.send(*AgentTelemetry("b/c", name="a").turn("order 1"), service="a")
+    live.send(*AgentTelemetry("c", name="b").turn("order 2"), service="a/b")
+    await live.advance(400)
+
+    keys = {unit.key for unit in live.due() if isinstance(unit, ReadyConversation)}
+
+    assert keys == {"conversation:a/b/c", "conversation:a%2Fb/c"}
 
 
 async def test_equal_ids_in_two_services_are_two_conversations(live):
