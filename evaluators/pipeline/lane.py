@@ -213,17 +213,7 @@ class JudgeLane:
         asked_for_s = asked.answer.judgement.details.get("retry_after_s")
         if self._pacing.is_too_late(job, now_ns=now_ns):
             return False
-        await self._apply(
-            partial(
-                jobs.put_off,
-                job=job,
-                judgement=asked.answer.judgement,
-                unit=asked.unit,
-                now_ns=now_ns,
-                not_before_ns=now_ns + self._pacing.deferral_ns(job, asked_for_s=asked_for_s),
-                own=own,
-            )
-        )
+        await self._defer(asked, now_ns=now_ns, by_ns=self._pacing.deferral_ns(job, asked_for_s=asked_for_s), own=own)
         return True
 
     async def _wait_for_budget(self, asked: Asked) -> bool:
@@ -243,19 +233,22 @@ class JudgeLane:
             return True
         if self._pacing.is_too_late(job, now_ns=now_ns, for_budget=True):
             return False
+        await self._defer(asked, now_ns=now_ns, by_ns=self._pacing.deferral_ns(job), own=False, counts=False)
+        return True
+
+    async def _defer(self, asked: Asked, *, now_ns: int, by_ns: int, own: bool, counts: bool = True) -> None:
         await self._apply(
             partial(
                 jobs.put_off,
-                job=job,
+                job=asked.taken.job,
                 judgement=asked.answer.judgement,
                 unit=asked.unit,
                 now_ns=now_ns,
-                not_before_ns=now_ns + self._pacing.deferral_ns(job),
-                own=False,
-                counts=False,
+                not_before_ns=now_ns + by_ns,
+                own=own,
+                counts=counts,
             )
         )
-        return True
 
     async def _try_later(self, asked: Asked) -> bool:
         attempts, limits = asked.taken.attempts, self._shared.limits

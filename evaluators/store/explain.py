@@ -43,15 +43,6 @@ class VerdictArchive:
     def explain(self, conversation_id: str, *, service: str | None = None) -> ConversationRecord:
         return explain(self._connection, conversation_id, service=service)
 
-    def conversation_ids_like(self, prefix: str, *, limit: int = 20) -> list[str]:
-        """For a person who pastes the head of an id."""
-        rows = self._connection.execute(
-            "SELECT DISTINCT conversation_id FROM decisions WHERE conversation_id >= ?1"
-            " AND substr(conversation_id, 1, length(?1)) = ?1 ORDER BY conversation_id LIMIT ?2",
-            (prefix, limit),
-        )
-        return [row[0] for row in rows]
-
 
 @contextmanager
 def open_archive(path: Path) -> Iterator[VerdictArchive]:

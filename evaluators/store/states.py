@@ -64,26 +64,6 @@ class StoredStates:
             log.warning("carried state cannot be kept", error=str(err))
 
 
-class StatesInMemory:
-    """For judging without a store: as long as the process lives, and for so many conversations."""
-
-    def __init__(self, *, max_chains: int = 1000) -> None:
-        self._max_chains = max_chains
-        self._chains: dict[str, dict[str, KeptState]] = {}
-
-    async def recall(self, chain: str, prefixes: Sequence[str]) -> KeptState | None:
-        known = self._chains.get(chain, {})
-        return next((known[prefix] for prefix in reversed(prefixes) if prefix in known), None)
-
-    async def keep(self, chain: str, prefix: str, state: KeptState) -> None:
-        kept = self._chains.pop(chain, {})
-        kept.pop(prefix, None)
-        kept[prefix] = state
-        self._chains[chain] = dict(list(kept.items())[-_KEPT_A_CHAIN:])
-        if len(self._chains) > self._max_chains:
-            del self._chains[next(iter(self._chains))]
-
-
 def recall(connection: sqlite3.Connection, chain: str, prefixes: Sequence[str]) -> KeptState | None:
     rows = connection.execute("SELECT turns, prefix, body FROM states WHERE chain = ? ORDER BY turns DESC", (chain,))
     for turns, prefix, body in rows:

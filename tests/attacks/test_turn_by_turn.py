@@ -9,7 +9,6 @@ import pytest
 
 from evaluators.measuring.attacks.suite import PLACES
 from evaluators.measuring.cases import read_cases
-from evaluators.store.states import StatesInMemory
 from evaluators.task_adherence.evaluator import TaskAdherence
 from tests.support.conversations import turn_unit
 from tests.support.endpoints import in_process_judge
@@ -17,6 +16,7 @@ from tests.support.judge_call import JudgeCall
 from tests.support.judge_reply import Reply, answer
 from tests.support.obedient_judge import broken_out
 from tests.support.record_reader import read_record
+from tests.support.states import StatesInMemory
 
 SUITE = Path(__file__).with_name("suite.jsonl")
 _FINE = {"reasoning": "As told.", "evidence": [], "verdict": "pass"}

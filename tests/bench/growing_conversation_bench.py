@@ -22,13 +22,14 @@ from evaluators.judge.judge import Judge
 from evaluators.pipeline.setup import make_setup
 from evaluators.registry import EvaluatorRegistry
 from evaluators.role_adherence.evaluator import RoleAdherence
-from evaluators.store.states import StateLedger, StatesInMemory
+from evaluators.store.states import StateLedger
 from evaluators.task_adherence.evaluator import TaskAdherence
 from evaluators.verdict import Outcome, Unit, UnitKind
 from tests.support.conversations import ConversationBuilder, conversation_unit, tool, turn_unit
 from tests.support.endpoints import in_process_judge
 from tests.support.honest_judge import honest
 from tests.support.judge_call import JudgeCall
+from tests.support.states import StatesInMemory
 
 TURNS = (5, 20, 50)
 

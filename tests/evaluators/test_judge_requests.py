@@ -14,7 +14,6 @@ from evaluators.conversation_completeness.evaluator import CompletenessOptions, 
 from evaluators.judge.judge import Judge
 from evaluators.role_adherence.evaluator import RoleAdherence, RoleOptions
 from evaluators.role_adherence.role import Role
-from evaluators.store.states import StatesInMemory
 from evaluators.task_adherence.evaluator import TaskAdherence
 from evaluators.verdict import Unit
 from tests.bench.growing_conversation_bench import growing_conversation
@@ -29,6 +28,7 @@ from tests.support.golden import assert_golden
 from tests.support.honest_judge import honest
 from tests.support.judge_call import JudgeCall
 from tests.support.judges import scripted_judge
+from tests.support.states import StatesInMemory
 
 EVALUATORS = (TaskAdherence, RoleAdherence, ConversationCompleteness)
 _MOST_OVERHEAD = {TaskAdherence: 930, RoleAdherence: 740, ConversationCompleteness: 700}

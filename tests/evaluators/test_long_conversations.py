@@ -11,7 +11,6 @@ from evaluators.circumstances import circumstances
 from evaluators.conversation_completeness.evaluator import ConversationCompleteness
 from evaluators.role_adherence.evaluator import RoleAdherence
 from evaluators.segments import MAX_SEGMENTS, segment_ends
-from evaluators.store.states import StatesInMemory
 from evaluators.task_adherence.evaluator import TaskAdherence
 from evaluators.transcript.tokens import estimate_tokens
 from evaluators.verdict import Outcome
@@ -21,6 +20,7 @@ from tests.support.honest_judge import honest
 from tests.support.judge_call import JudgeCall
 from tests.support.judge_reply import answer
 from tests.support.record_reader import read_record
+from tests.support.states import StatesInMemory
 
 KINDS = (TaskAdherence, RoleAdherence, ConversationCompleteness)
 BUDGET = 6000

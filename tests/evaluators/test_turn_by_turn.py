@@ -13,7 +13,7 @@ from collector.model import Conversation
 from evaluators.carrying import MAX_NOTES, MAX_PASSES
 from evaluators.conversation_completeness.evaluator import ConversationCompleteness
 from evaluators.role_adherence.evaluator import RoleAdherence
-from evaluators.store.states import StatesInMemory, StoredStates
+from evaluators.store.states import StoredStates
 from evaluators.store.thread import StoreThread
 from evaluators.task_adherence.evaluator import TaskAdherence
 from evaluators.verdict import Outcome
@@ -27,6 +27,7 @@ from tests.support.judge_call import JudgeCall
 from tests.support.judge_reply import answer, in_order
 from tests.support.obedient_judge import broken_out
 from tests.support.record_reader import read_record
+from tests.support.states import StatesInMemory
 
 KINDS = (TaskAdherence, RoleAdherence, ConversationCompleteness)
 FINE = {"reasoning": "In order.", "evidence": [], "verdict": "pass"}

@@ -11,7 +11,6 @@ import pytest
 
 from evaluators.pipeline.setup import make_setup
 from evaluators.registry import EvaluatorRegistry
-from evaluators.store.states import StatesInMemory
 from evaluators.verdict import UnitKind
 from tests.bench.growing_conversation_bench import growing_conversation
 from tests.support.conversations import conversation_unit, refund_conversation, turn_unit
@@ -19,6 +18,7 @@ from tests.support.golden import assert_golden
 from tests.support.honest_judge import honest
 from tests.support.judges import scripted_judge
 from tests.support.rubrics import rubric_judge
+from tests.support.states import StatesInMemory
 
 REFUND = refund_conversation(verified=True)
 RUBRIC = {

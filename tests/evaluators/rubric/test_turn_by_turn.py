@@ -7,7 +7,6 @@ from dataclasses import replace
 import pytest
 
 from evaluators.rubric.evaluator import RubricEvaluator
-from evaluators.store.states import StatesInMemory
 from evaluators.verdict import Outcome, UnitKind
 from tests.bench.growing_conversation_bench import growing_conversation
 from tests.support.conversations import ConversationBuilder, conversation_unit, turn_unit
@@ -17,6 +16,7 @@ from tests.support.judge_reply import answer, in_order
 from tests.support.obedient_judge import broken_out
 from tests.support.record_reader import read_record
 from tests.support.rubrics import entry, rubric
+from tests.support.states import StatesInMemory
 
 TWO = rubric({"name": "kind", "ask": "The agent is kind."}, {"name": "asked", "ask": "The agent asked before acting."})
 BY_TURN = rubric({"name": "kind", "ask": "The agent is kind."}, each_turn=True, combine="mean")

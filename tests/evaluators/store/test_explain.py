@@ -28,7 +28,6 @@ async def test_another_process_can_ask_while_the_store_is_written(tmp_path):
         await until(lambda: len(slow.asked) == 1 and found.metric("adhere_judging_decisions_total") == 4)
         with open_archive(tmp_path / "verdicts.sqlite") as archive:
             record = archive.explain("refund")
-            ids = archive.conversation_ids_like("ref")
 
     told = [(entry.turn_index, entry.decision.evaluator, entry.decision.kind) for entry in record.decisions]
     assert told == [
@@ -38,7 +37,6 @@ async def test_another_process_can_ask_while_the_store_is_written(tmp_path):
         (1, "quick", DecisionKind.JUDGED),
     ]
     assert [(job.turn_index, job.evaluator) for job in record.waiting] == [(0, "slow"), (1, "slow")]
-    assert ids == ["refund"]
 
 
 async def test_history_is_told_as_superseded(tmp_path):

@@ -8,10 +8,11 @@ import pytest
 
 from evaluators.content import prefix_digests
 from evaluators.store.retention import Retention, trim
-from evaluators.store.states import MAX_STATE_BYTES, KeptState, StatesInMemory, StoredStates
+from evaluators.store.states import MAX_STATE_BYTES, KeptState, StoredStates
 from evaluators.store.thread import StoreThread
 from tests.support.clock import ManualClock
 from tests.support.conversations import ConversationBuilder, conversation_unit, refund_conversation, turn_unit
+from tests.support.states import StatesInMemory
 
 PREFIXES = ["p0", "p1", "p2", "p3"]
 
