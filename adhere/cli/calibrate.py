@@ -21,7 +21,7 @@ from evaluators.errors import EvaluatorConfigError
 from evaluators.judge.judge import Judge
 from evaluators.measuring import calibrating
 from evaluators.measuring.calibrating import FEWEST_LABELS, Labelled, LabelQuestion, add_calibration, usable
-from evaluators.measuring.calibration import read_calibrations
+from evaluators.measuring.calibration import stored_calibrations
 from evaluators.measuring.labels import LabelledUnit, read_labels
 from evaluators.measuring.report import Report
 
@@ -82,7 +82,7 @@ def _store(config: Config, pairs: Sequence[Labelled], question: LabelQuestion) -
     data = DataDir(config.data_dir)
     data.create()
     try:
-        read_calibrations(data.calibration).with_one(one).write(data.calibration)
+        stored_calibrations(data.calibration).with_one(one).write(data.calibration)
     except EvaluatorConfigError as err:
         raise UsageError(str(err)) from err
     typer.echo(f"Kept in {data.calibration} for {one.evaluator} with rubric {one.rubric_version} by {one.judge}.")

@@ -12,10 +12,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import structlog
+
 from evaluators.errors import EvaluatorConfigError
 from evaluators.evaluator import Evaluator
 from evaluators.measuring.statistics import Confusion, corrected_share, wilson
 from evaluators.verdict import Outcome, Verdict
+
+log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +79,27 @@ class Calibrations:
 
 
 def read_calibrations(path: Path) -> Calibrations:
-    """None known where the file is missing or was not written by this; reporting must not end for it."""
+    """None known where the file is missing or was not written by this, which is logged; no report ends for it."""
+    try:
+        return stored_calibrations(path)
+    except EvaluatorConfigError as err:
+        log.warning("calibration not used", error=str(err))
+        return Calibrations()
+
+
+def stored_calibrations(path: Path) -> Calibrations:
+    """For whoever adds to the file. Raises `EvaluatorConfigError` where writing would lose what cannot be read."""
     try:
         records = json.loads(path.read_bytes())
+        if not isinstance(records, list):
+            raise TypeError  # noqa: TRY301 - one answer to all that a file may hold
         return Calibrations([_calibration(record) for record in records])
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except FileNotFoundError:
         return Calibrations()
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as err:
+        raise EvaluatorConfigError(
+            f"The calibration {path} cannot be read ({type(err).__name__}); move it away to begin a new one."
+        ) from err
 
 
 def _record(one: Calibration) -> Mapping[str, object]:

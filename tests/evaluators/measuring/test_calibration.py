@@ -7,7 +7,7 @@ from prometheus_client import CollectorRegistry, generate_latest
 from evaluators.errors import EvaluatorConfigError
 from evaluators.evaluator import Judgement
 from evaluators.measuring.calibrating import Labelled, add_calibration, best_threshold, calibrate, usable
-from evaluators.measuring.calibration import Calibrations, lines_about, read_calibrations
+from evaluators.measuring.calibration import Calibrations, lines_about, read_calibrations, stored_calibrations
 from evaluators.measuring.calibration_metrics import show_calibrations
 from evaluators.measuring.labels import labelled, new_labels
 from evaluators.measuring.report import Report
@@ -103,6 +103,9 @@ def test_a_file_that_is_none_of_ours_ends_no_report(tmp_path, body):
 
     assert read_calibrations(path).of_evaluator(EVALUATOR) is None
     assert read_calibrations(tmp_path / "none").of_evaluator(EVALUATOR) is None
+    with pytest.raises(EvaluatorConfigError, match="move it away"):
+        stored_calibrations(path)
+    assert path.read_text() == body
 
 
 def test_reports_say_how_good_the_judge_is_and_take_its_errors_out():
