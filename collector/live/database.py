@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from collector.errors import AdhereError
-from collector.live.schema import migrate
+from collector.live.schema import VERSION, migrate, refuse_newer
 from collector.sqlite_file import connect, connect_beside, set_aside
 
 
@@ -48,12 +48,32 @@ def open_for_reading(path: Path) -> sqlite3.Connection:
     """A second connection, also from another process; it never writes and never blocks the writer."""
     try:
         connection = connect_beside(path)
-        connection.execute("SELECT count(*) FROM meta").fetchone()
     except sqlite3.Error as err:
+        if not path.exists():
+            raise _not_begun(path) from err
         raise StateUnavailableError(
-            f"The live state {path} cannot be read ({err}); check the path, and that Adhere has run there."
+            f"The live state {path} cannot be read ({err}); check that it and its folder may be read by this user."
         ) from err
+    try:
+        _require_current(connection, path)
+    except BaseException:
+        connection.close()
+        raise
     return connection
+
+
+def _require_current(connection: sqlite3.Connection, path: Path) -> None:
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    refuse_newer(version)
+    if version < VERSION:  # A starting Adhere has made the file, and is still to make or migrate its tables.
+        raise _not_begun(path)
+
+
+def _not_begun(path: Path) -> StateUnavailableError:
+    return StateUnavailableError(
+        f"There is no live state {path} yet; Adhere begins one within moments of its start: "
+        "start it, try again, or check data_dir."
+    )
 
 
 def _connect(path: Path, *, cache_bytes: int) -> sqlite3.Connection:

@@ -84,14 +84,19 @@ class NewerStateError(AdhereError):
     """The file was written by a newer Adhere."""
 
 
-def migrate(database: sqlite3.Connection) -> None:
-    """Bring the file to this version, each step in a transaction of its own."""
-    (found,) = database.execute("PRAGMA user_version").fetchone()
+def refuse_newer(found: int) -> None:
+    """`found`: the file's `user_version`."""
     if found > VERSION:
         raise NewerStateError(
             f"The live state is of version {found} and this Adhere knows versions up to {VERSION}; "
             "run the newer Adhere, or move the file away to start anew."
         )
+
+
+def migrate(database: sqlite3.Connection) -> None:
+    """Bring the file to this version, each step in a transaction of its own."""
+    (found,) = database.execute("PRAGMA user_version").fetchone()
+    refuse_newer(found)
     for version in range(found, VERSION):
         database.executescript(
             f"BEGIN IMMEDIATE;\n{MIGRATIONS[version]}\nPRAGMA user_version = {version + 1};\nCOMMIT;"

@@ -27,17 +27,18 @@ def open_database(path: Path, *, clock: Clock) -> sqlite3.Connection:
 
 
 def open_read_only(path: Path) -> sqlite3.Connection:
-    """For another process that only looks; never creates or changes the file."""
-    try:
-        return connect_beside(path)
-    except sqlite3.Error as err:
-        raise StoreUnavailableError(f"The verdict store {path} cannot be read: {err}.") from err
+    """For another process that only looks; never creates or changes the file, which must be of this release."""
+    return _open_current(path, may_write=False)
 
 
 def open_beside(path: Path) -> sqlite3.Connection:
     """For another process that changes a row: the file must be there, and of this release."""
+    return _open_current(path, may_write=True)
+
+
+def _open_current(path: Path, *, may_write: bool) -> sqlite3.Connection:
     try:
-        connection = connect_beside(path, may_write=True)
+        connection = connect_beside(path, may_write=may_write)
     except sqlite3.Error as err:
         raise StoreUnavailableError(f"The verdict store {path} cannot be opened: {err}.") from err
     try:

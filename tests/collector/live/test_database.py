@@ -131,8 +131,38 @@ def test_another_process_may_look_while_it_is_written(live):
 
 
 def test_looking_where_nothing_is_says_so(tmp_path: Path):
-    with pytest.raises(StateUnavailableError, match="cannot be read"):
+    with pytest.raises(StateUnavailableError, match=r"There is no live state .*nothing\.db yet"):
         open_for_reading(tmp_path / "nothing.db")
+
+
+@pytest.mark.parametrize("setting", ["", "PRAGMA journal_mode = WAL"])
+def test_looking_before_the_tables_are_made_says_so(tmp_path: Path, setting: str):
+    """A starting Adhere makes the file first: empty, then with a header only."""
+    path = tmp_path / "live.db"
+    path.touch()
+    starting = sqlite3.connect(path)
+    starting.execute(setting)
+
+    with pytest.raises(StateUnavailableError, match="There is no live state"):
+        open_for_reading(path)
+    starting.close()
+
+
+def test_looking_at_what_is_no_database_says_so(tmp_path: Path):
+    path = tmp_path / "live.db"
+    path.write_bytes(b"no database at all" * 300)
+
+    with pytest.raises(StateUnavailableError, match="cannot be read"):
+        open_for_reading(path)
+
+
+def test_looking_at_a_file_of_a_newer_version_says_so(filled: Path):
+    with sqlite3.connect(filled) as database:
+        database.execute(f"PRAGMA user_version = {VERSION + 1}")
+    database.close()
+
+    with pytest.raises(NewerStateError, match="run the newer Adhere"):
+        open_for_reading(filled)
 
 
 def spoil(path: Path, damage) -> bytes:
