@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from adhere.errors import UsageError
+from adhere.errors import IncompleteError, UsageError
 from adhere.run.provenance import check_provenance
 from collector.errors import AdhereError
 
@@ -20,6 +20,8 @@ def main() -> None:
         app(prog_name="adhere")
     except UsageError as err:
         _fail(str(err), code=2)
+    except IncompleteError as err:
+        _fail(str(err), code=3)
     except AdhereError as err:
         _fail(str(err), code=1)
     except BrokenPipeError:

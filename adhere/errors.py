@@ -1,8 +1,10 @@
 """Errors of the application.
 
 AdhereError (collector.errors)
-└── UsageError          something a person can mend: a configuration, a file, an argument
-    └── ConfigError     the configuration does not hold
+├── UsageError          something a person can mend: a configuration, a file, an argument
+│   └── ConfigError     the configuration does not hold
+├── CommandError        the command cannot do what it was asked for, or found what it was to find
+└── IncompleteError     the command did what it could, and a part is missing
 """
 
 from __future__ import annotations
@@ -16,6 +18,10 @@ class UsageError(AdhereError):
 
 class CommandError(AdhereError):
     """One sentence for the person at the terminal; the command ends with exit code 1."""
+
+
+class IncompleteError(AdhereError):
+    """One or more sentences for the person at the terminal; what there is was written, and the exit code is 3."""
 
 
 class ConfigError(UsageError):

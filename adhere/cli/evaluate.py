@@ -14,6 +14,7 @@ import typer
 
 from adhere.cli.aggregate import write_summary
 from adhere.cli.batch_judge import AT_ONCE, batch_judge
+from adhere.cli.concluding import conclude
 from adhere.cli.files import check_files
 from adhere.cli.options import ConfigOption, command_app
 from adhere.cli.progress import progress
@@ -96,10 +97,21 @@ def evaluate(
         typer.Option("--judge-url", help="OpenAI-compatible endpoint to ask, such as http://127.0.0.1:11434/v1."),
     ] = None,
     model: Annotated[str | None, typer.Option("--model", help="Model to ask; over the configuration's.")] = None,
+    fail_under: Annotated[
+        float | None,
+        typer.Option(min=0, max=1, help="Least share of each evaluator's scored verdicts that must pass, 0 to 1."),
+    ] = None,
+    allow_errors: Annotated[
+        bool, typer.Option("--allow-errors", help="Exit code 0 although rows or answers are missing.")
+    ] = False,
 ) -> None:
     """Judge the conversations in files with the evaluators of the configuration; nothing needs to run.
 
     Prints every failure with its evidence and a table of all outcomes. Without a judge the rules and checks run.
+
+    Exit code 0: every row was read and no verdict is an error, whether it passes or fails. 1: fewer pass than
+    --fail-under wants. 2: options, configuration or files are wrong. 3: rows or answers are missing; what there is
+    was printed and written.
     """
     check_files(files)
     _check_spared(files, output, summary)
@@ -118,6 +130,7 @@ def evaluate(
     print_unread(unread)
     if summary is not None:
         write_summary(verdicts, summary, conversations=conversations, unread=len(unread))
+    conclude(verdicts, rows=len(rows), unread=len(unread), allow_errors=allow_errors, fail_under=fail_under)
 
 
 def _check_spared(files: Sequence[Path], *written: Path | None) -> None:

@@ -89,6 +89,7 @@ def test_a_judge_that_fails_is_an_error_and_never_a_score(adhere: CommandLine, t
 
     (line,) = lines(output)
     assert (line["outcome"], line["score"]) == ("error", None)
+    assert shown.code == 3
     assert "1 without an answer" in shown.out
     assert "canary-key" not in shown.out + shown.err + output.read_text()
 
@@ -155,7 +156,7 @@ def judged(adhere: CommandLine, folder: Path, *arguments: object) -> tuple[Finis
 def test_rows_of_several_forms_are_judged_and_one_that_is_none_is_named(adhere: CommandLine, tmp_path: Path) -> None:
     shown, found = judged(adhere, tmp_path, rows_in(tmp_path, *ROWS))
 
-    assert shown.code == 0
+    assert shown.code == 3
     assert [(line["row"], line.get("score")) for line in found] == [(1, 1.0), (3, 0.0), (4, 1.0), (2, None)]
     assert found[-1]["error"] == {
         "type": "MissingArgumentError",
@@ -183,9 +184,8 @@ def test_the_numbers_of_the_table_are_there_as_json(adhere: CommandLine, tmp_pat
 def test_columns_are_mapped(adhere: CommandLine, tmp_path: Path) -> None:
     rows = rows_in(tmp_path, {"question": "You are a pirate.", "given": {"answer": "Arr."}}, {"question": "Hello."})
 
-    shown, found = judged(adhere, tmp_path, rows, "--map", "query=question", "--map", "response=given.answer")
+    _, found = judged(adhere, tmp_path, rows, "--map", "query=question", "--map", "response=given.answer")
 
-    assert shown.code == 0
     assert found[0]["score"] == 1.0
     assert found[1]["error"]["argument"] == "given.answer"
 
@@ -282,9 +282,8 @@ def test_the_first_line_does_not_cost_the_others(adhere: CommandLine, tmp_path: 
     path = tmp_path / "rows.jsonl"
     path.write_bytes(first + b"\n" + PAIR.replace(b"Hello", b"Bye") + b"\n")
 
-    shown, found = judged(adhere, tmp_path, path)
+    _, found = judged(adhere, tmp_path, path)
 
-    assert shown.code == 0
     assert [line["row"] for line in found if "error" not in line] == [first.count(b"\n") + 1, first.count(b"\n") + 2]
 
 
@@ -351,7 +350,7 @@ def test_a_budget_holds_for_a_run_without_a_folder(adhere: CommandLine, tmp_path
         text = f"judge: {{model: m, base_url: '{judge.base_url}', budget: {{tokens_per_day: 15000}}}}\n{ROLE}"
         shown = adhere("evaluate", "-c", config(tmp_path, text), rows_in(tmp_path, *rows))
 
-    assert shown.code == 0
+    assert shown.code == 3
     assert 1 <= len(judge.calls) < len(rows)
     assert f"{len(rows) - len(judge.calls)} without an answer: budget_exhausted" in shown.out
 
