@@ -20,7 +20,7 @@ from collector.enrich.hold import Hold
 from collector.enrich.store import TurnTarget
 from collector.errors import AdhereError
 from collector.live.ready import ReadyTurn
-from collector.relay.log_limit import LogLimit
+from collector.log_limit import LogLimit
 from collector.waiting import happens_within
 from evaluators.pipeline.sink import VerdictSink
 from evaluators.store.scores import UnitScores, scores_of

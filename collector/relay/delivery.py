@@ -29,8 +29,8 @@ from collector.errors import (
     UnauthenticatedError,
 )
 from collector.journal.protocol import JournalRecord
+from collector.log_limit import LogLimit
 from collector.relay.dead_letters import DeadLetters
-from collector.relay.log_limit import LogLimit
 from collector.relay.metrics import RelayMetrics
 from collector.relay.pace import Pace
 from collector.relay.retry import RetryPolicy

@@ -10,9 +10,9 @@ import structlog
 
 from collector.clock import Clock
 from collector.errors import MalformedRequestError
+from collector.log_limit import LogLimit
 from collector.relay.destination import Destination
 from collector.relay.echo import without_echo
-from collector.relay.log_limit import LogLimit
 from collector.relay.refusal import printable
 from collector.relay.wire import BYTES, VARINT, fields, read_varint
 from collector.telemetry.records import Signal

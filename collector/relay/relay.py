@@ -24,9 +24,9 @@ import structlog
 from collector.clock import Clock
 from collector.errors import RetryableError
 from collector.journal.protocol import JournalRecord, Position, Reader
+from collector.log_limit import LogLimit
 from collector.relay.dead_letters import DeadLetters
 from collector.relay.delivery import Delivery, StoppedError
-from collector.relay.log_limit import LogLimit
 from collector.relay.metrics import RelayMetrics
 from collector.relay.pace import Pace
 from collector.relay.retry import RetryPolicy
