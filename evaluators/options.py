@@ -1,80 +1,122 @@
-"""Reads an evaluator's own options: typed, bounded, and strict about names."""
+"""Reads one mapping of configuration: typed, bounded, strict about names, and every problem with its place.
+
+A reader collects problems and goes on, so that one start reports all of them; what it gives where there is one is of
+the right type and otherwise of no use.
+"""
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NoReturn
 
 from evaluators.errors import EvaluatorConfigError
+from evaluators.nearest import did_you_mean, nearest
+
+_MAX_SHOWN_CHARS = 80
 
 
 class OptionReader:
-    """Each method takes one option; `finish` complains about what nobody took. Raises `EvaluatorConfigError`."""
+    """Each method takes one option. `place` is the mapping's own, such as `task_adherence` or `rules[2]`."""
 
-    def __init__(self, evaluator: str, options: Mapping[str, object]) -> None:
-        self._evaluator = evaluator
+    def __init__(self, place: str, options: Mapping[str, object], problems: list[str] | None = None) -> None:
+        """`problems` are added to; without it `finish` raises them."""
+        self._place = place
         self._options = options
+        self._problems = [] if problems is None else problems
         self._known: list[str] = []
 
-    def number(self, name: str, default: float, *, low: float, high: float) -> float:
-        value = self._take(name, default)
-        if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
-            self._refuse(name, value, f"a number from {low:g} to {high:g}")
-        return float(value)
+    def problem(self, key: str, value: object, wanted: str) -> None:
+        self._problems.append(f"{self._place}.{key} is {shown(value)} and must be {wanted}.")
 
-    def optional_number(self, name: str, *, low: float, high: float) -> float | None:
-        return None if self._take(name, None) is None else self.number(name, low, low=low, high=high)
-
-    def count(self, name: str, default: int, *, low: int, high: int) -> int:
-        value = self._take(name, default)
-        if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-            self._refuse(name, value, f"a whole number from {low} to {high}")
-        return value
-
-    def flag(self, name: str, *, default: bool) -> bool:
-        value = self._take(name, default)
-        if not isinstance(value, bool):
-            self._refuse(name, value, "true or false")
-        return value
-
-    def choice(self, name: str, default: str, *, of: Sequence[str]) -> str:
-        value = self._take(name, default)
-        if not isinstance(value, str) or value not in of:
-            self._refuse(name, value, f"one of {', '.join(of)}")
-        return value
-
-    def text(self, name: str) -> str | None:
-        value = self._take(name, None)
+    def text(self, key: str) -> str | None:
+        value = self._take(key, None)
         if value is None:
             return None
-        if not isinstance(value, str) or not value.strip():
-            self._refuse(name, value, "a text that is not empty")
-        return value.strip()
+        if isinstance(value, str) and value.strip():
+            return value.strip()
+        self.problem(key, value, "a text that is not empty")
+        return None
 
-    def texts(self, name: str) -> tuple[str, ...]:
-        """A text or a list of texts."""
-        value = self._take(name, ())
+    def texts(
+        self, key: str, *, wanted: str = "a text or a list of texts", default: Sequence[str] | None = None
+    ) -> tuple[str, ...]:
+        """One text, or several. Without a default there must be one at least."""
+        value = self._take(key, default)
         items = (value,) if isinstance(value, str) else value
-        if not isinstance(items, list | tuple) or not all(isinstance(item, str) and item.strip() for item in items):
-            self._refuse(name, value, "a text or a list of texts")
-        return tuple(item.strip() for item in items)
+        enough = bool(items) or (default is not None and not default)
+        if enough and isinstance(items, list | tuple) and all(isinstance(item, str) and item.strip() for item in items):
+            return tuple(item.strip() for item in items)
+        self.problem(key, value, wanted)
+        return ()
 
-    def leave(self, names: Iterable[str]) -> None:
+    def count(self, key: str, default: int | None = None, *, low: int, high: int | None = None) -> int:
+        value = self._take(key, default)
+        if isinstance(value, int) and not isinstance(value, bool) and low <= value and (high is None or value <= high):
+            return value
+        self.problem(key, value, f"a whole number {f'of at least {low}' if high is None else f'from {low} to {high}'}")
+        return low
+
+    def number(self, key: str, default: float, *, low: float, high: float) -> float:
+        value = self._take(key, default)
+        if isinstance(value, int | float) and not isinstance(value, bool) and low <= value <= high:
+            return float(value)
+        self.problem(key, value, f"a number from {low:g} to {high:g}")
+        return default
+
+    def optional_number(self, key: str, *, low: float, high: float) -> float | None:
+        return None if self._take(key, None) is None else self.number(key, low, low=low, high=high)
+
+    def flag(self, key: str, *, default: bool) -> bool:
+        value = self._take(key, default)
+        if isinstance(value, bool):
+            return value
+        self.problem(key, value, "true or false")
+        return default
+
+    def choice(self, key: str, default: str, *, of: Sequence[str]) -> str:
+        value = self._take(key, default)
+        if isinstance(value, str) and value in of:
+            return value
+        self._not_among(key, value, f"one of {', '.join(of)}", of)
+        return default
+
+    def choices(self, key: str, default: Sequence[str], *, of: Sequence[str], prefix: str) -> tuple[str, ...]:
+        """Several of `of`, or of names behind a prefix."""
+        found = self.texts(key, wanted=f"a list of {', '.join(of)} or {prefix}NAME", default=default)
+        for value in found:
+            if value not in of and not value.startswith(prefix):
+                self._not_among(key, value, f"one of {', '.join(of)} or {prefix}NAME", of)
+        return found
+
+    def leave(self, keys: Iterable[str]) -> None:
         """Options that someone else reads."""
-        self._known += names
+        self._known += keys
+
+    def only(self, known: Iterable[str]) -> None:
+        """Complain about every other key."""
+        known = list(known)
+        self._problems += [
+            f"{self._place}.{key} is not a known key; {did_you_mean(key, known)}"
+            for key in self._options
+            if key not in known
+        ]
 
     def finish(self) -> None:
-        for name in self._options:
-            if name not in self._known:
-                near = difflib.get_close_matches(str(name), self._known, n=1)
-                hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(sorted(self._known))}."
-                raise EvaluatorConfigError(f"The evaluator {self._evaluator!r} has no option {name!r}; {hint}")
+        """Complain about what nobody took; raises `EvaluatorConfigError` that holds every problem."""
+        self.only(sorted(self._known))
+        if self._problems:
+            raise EvaluatorConfigError("\n".join(self._problems))
 
-    def _take(self, name: str, default: object) -> object:
-        self._known.append(name)
-        return self._options.get(name, default)
+    def _take(self, key: str, default: object) -> object:
+        if key not in self._known:
+            self._known.append(key)
+        return self._options.get(key, default)
 
-    def _refuse(self, name: str, value: object, wanted: str) -> NoReturn:
-        shown = repr(value)[:80]
-        raise EvaluatorConfigError(f"The option {name!r} of {self._evaluator!r} is {shown} and must be {wanted}.")
+    def _not_among(self, key: str, value: object, wanted: str, of: Iterable[str]) -> None:
+        near = nearest(value, of)
+        hint = "." if near is None else f"; did you mean {near!r}?"
+        self._problems.append(f"{self._place}.{key} is {shown(value)} and must be {wanted}{hint}")
+
+
+def shown(value: object) -> str:
+    text = repr(value)
+    return "not given" if value is None else text if len(text) <= _MAX_SHOWN_CHARS else f"{text[:_MAX_SHOWN_CHARS]}..."

@@ -6,7 +6,6 @@ nobody uses costs nothing, and one that does not import is named and takes no ot
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -17,6 +16,7 @@ from evaluators.agent_rubric.shelf import RubricShelf
 from evaluators.errors import EvaluatorConfigError
 from evaluators.evaluator import Evaluator
 from evaluators.facts import Facts
+from evaluators.nearest import did_you_mean
 from evaluators.store.states import StateLedger
 from evaluators.verdict import UnitKind
 
@@ -89,9 +89,7 @@ class EvaluatorRegistry:
             return cast("EvaluatorFactory", getattr(import_module(module), attribute))  # The table holds factories.
         if kind in self._plugins:
             return cast("EvaluatorFactory", self._plugins[kind].load())  # What the entry point group promises.
-        near = difflib.get_close_matches(kind, self.names, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(self.names)}."
-        raise EvaluatorConfigError(f"No evaluator is named {kind!r}; {hint}")
+        raise EvaluatorConfigError(f"No evaluator is named {kind!r}; {did_you_mean(kind, self.names)}")
 
     def _origin(self, kind: str) -> str:
         if kind in self._builtin:

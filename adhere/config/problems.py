@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
+
+from evaluators.nearest import did_you_mean
 
 
 def sentences(error: ValidationError, model: type[BaseModel], source: str) -> list[str]:
@@ -18,10 +19,8 @@ def _sentence(detail: Mapping[str, Any], model: type[BaseModel]) -> str:
     path = _path(location)
     match detail["type"]:
         case "extra_forbidden":
-            known = _known_keys(model, location[:-1])
-            near = difflib.get_close_matches(str(location[-1]), known, n=1, cutoff=0.5)
-            way_out = f"did you mean {near[0]}?" if near else f"known keys are {', '.join(sorted(known))}."
-            return f"{path} is not a known key; {way_out}"
+            known = sorted(_known_keys(model, location[:-1]))
+            return f"{path} is not a known key; {did_you_mean(location[-1], known)}"
         case "missing":
             return f"{path} is required and is not set."
         case "value_error":

@@ -20,7 +20,7 @@ from evaluators.rubric.reading import CRITERION_KEYS, RUBRIC_KEYS
 from evaluators.rules.declared import _COMMON, _FORMS
 from evaluators.rules.turns import FIELDS
 
-_MUST = re.compile(r"must be (.+?)(?:, not .*)?\.(?: Did you mean .*)?$", re.DOTALL)
+_MUST = re.compile(r"must be (.+?)(?:, not .*)?\.$", re.DOTALL)
 
 
 class _Asked(Mapping[str, object]):

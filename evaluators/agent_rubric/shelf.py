@@ -21,7 +21,7 @@ import structlog
 from evaluators.agent_rubric.agent_version import AgentVersion
 from evaluators.content import digest_of
 from evaluators.errors import EvaluatorConfigError
-from evaluators.key_reader import shown
+from evaluators.options import shown
 from evaluators.rubric.file import read_rubric_file
 from evaluators.rubric.model import Rubric
 from evaluators.rubric.reading import read_rubric

@@ -6,7 +6,6 @@ the agent's private reasoning, which judges are not shown.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
@@ -15,6 +14,7 @@ from collector.messages.values import decode
 from collector.model import Conversation
 from evaluators.errors import InputFormError
 from evaluators.formats import chat, dialogue, otlp, pairs, query_response
+from evaluators.nearest import did_you_mean
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,9 +100,7 @@ def _chosen(value: object, name: str | None) -> Format:
     if name is not None:
         named = next((one for one in _FORMATS if one.name == name), None)
         if named is None:
-            near = difflib.get_close_matches(name, FORMAT_NAMES, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(FORMAT_NAMES)}."
-            raise InputFormError(f"No input form is named {name!r}; {hint}")
+            raise InputFormError(f"No input form is named {name!r}; {did_you_mean(name, FORMAT_NAMES)}")
         if not named.fits(value):
             raise InputFormError(f"The value is not of the form {name!r}.")
         return named

@@ -84,11 +84,6 @@ class Judge:
     def max_record_tokens(self) -> int:
         return self._config.max_record_tokens
 
-    @property
-    def is_down(self) -> bool:
-        """The circuit is open: asking now fails at once, except for a probe when its time has come."""
-        return self._caller.breaker.is_open
-
     async def ask(self, question: Question, *, read: Callable[[str], T]) -> Answer[T]:
         """`read` makes the answer's value of its text or raises `UnusableAnswerError`; `ask` raises `JudgeError`."""
         tally = Tally()

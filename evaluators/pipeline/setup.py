@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
@@ -13,6 +12,7 @@ from evaluators.evaluator import Evaluator
 from evaluators.facts import Facts, FactSource
 from evaluators.judge.judge import Judge
 from evaluators.jury import JuryEvaluator
+from evaluators.options import OptionReader
 from evaluators.pipeline.filters import KEYS as FILTER_KEYS
 from evaluators.pipeline.filters import Filters, read_filters
 from evaluators.registry import EvaluatorRegistry, EvaluatorRequest
@@ -24,6 +24,7 @@ IMMEDIATE_JUDGES = frozenset({"builtin", "none"})
 
 _OWN_KEYS = ("as", "on", "sample", "agents", "services", "incomplete", "after_close", *FILTER_KEYS)
 AFTER_CLOSE = ("rescore", "ignore", "reject")
+_GLOBS = "a list of names or globs"
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,26 +96,35 @@ def make_setup(
 ) -> EvaluatorSetup:
     own = {key: options[key] for key in _OWN_KEYS if key in options}
     rest = {key: value for key, value in options.items() if key not in _OWN_KEYS}
-    name = _name(kind, own.get("as", kind))
+    reader = OptionReader(kind, own)
+    reader.leave(FILTER_KEYS)
+    unit_kind = reader.choice("on", "", of=tuple(UnitKind)) if own.get("on") is not None else ""
     request = EvaluatorRequest(
-        name=name,
-        unit_kind=_unit_kind(kind, own.get("on")),
+        name=reader.text("as") or kind,
+        unit_kind=UnitKind(unit_kind) if unit_kind else None,
         options=rest,
         judge=judge,
         states=states,
         rubrics=rubrics,
         facts=facts,
     )
+    sample = reader.number("sample", 1.0, low=0, high=1)
+    agents = reader.texts("agents", wanted=_GLOBS, default=())
+    services = reader.texts("services", wanted=_GLOBS, default=())
+    after_close = reader.choice("after_close", AFTER_CLOSE[0], of=AFTER_CLOSE)
+    incomplete = reader.choice("incomplete", "skip", of=("judge", "skip"))
+    reader.leave(("on",))
+    reader.finish()
     evaluator = _with_jury(registry.make(kind, request), kind, request, registry=registry)
     immediate = evaluator.judge_name in IMMEDIATE_JUDGES
     setup = EvaluatorSetup(
         evaluator=evaluator,
-        sample=_sample(kind, own.get("sample", 1.0)),
-        agents=_globs(kind, "agents", own.get("agents", ())),
-        services=_globs(kind, "services", own.get("services", ())),
-        judge_incomplete=_incomplete(kind, own.get("incomplete", "judge" if immediate else "skip")),
+        sample=sample,
+        agents=agents,
+        services=services,
+        judge_incomplete=incomplete == "judge" if "incomplete" in own else immediate,
         filters=read_filters(kind, own),
-        after_close=_after_close(kind, own.get("after_close", "rescore")),
+        after_close=after_close,
         immediate=immediate,
     )
     if facts is not None and isinstance(evaluator, FactSource):
@@ -134,52 +144,3 @@ def _with_jury(evaluator: Evaluator, kind: str, request: EvaluatorRequest, *, re
     alone = replace(request, states=None)
     jurors = [registry.make(kind, replace(alone, judge=juror)) for juror in judge.jurors]
     return JuryEvaluator(evaluator, jurors, config=judge.jury)
-
-
-def _name(kind: str, value: object) -> str:
-    if not isinstance(value, str) or not value:
-        raise EvaluatorConfigError(f"{kind}.as must be a name, not {value!r}.")
-    return value
-
-
-def _unit_kind(kind: str, value: object) -> UnitKind | None:
-    if value is None:
-        return None
-    if isinstance(value, str) and value in set(UnitKind):
-        return UnitKind(value)
-    raise EvaluatorConfigError(f"{kind}.on must be turn or conversation, not {value!r}.{_near(value, UnitKind)}")
-
-
-def _sample(kind: str, value: object) -> float:
-    if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1:
-        return float(value)
-    raise EvaluatorConfigError(f"{kind}.sample must be a share from 0 to 1, not {value!r}.")
-
-
-def _globs(kind: str, key: str, value: object) -> tuple[str, ...]:
-    if isinstance(value, str):
-        return (value,)
-    if isinstance(value, list | tuple) and all(isinstance(item, str) for item in value):
-        return tuple(value)
-    raise EvaluatorConfigError(f"{kind}.{key} must be a list of names or globs, not {value!r}.")
-
-
-def _incomplete(kind: str, value: object) -> bool:
-    if value in ("judge", "skip"):
-        return value == "judge"
-    raise EvaluatorConfigError(
-        f"{kind}.incomplete must be judge or skip, not {value!r}.{_near(value, ('judge', 'skip'))}"
-    )
-
-
-def _after_close(kind: str, value: object) -> str:
-    if isinstance(value, str) and value in AFTER_CLOSE:
-        return value
-    raise EvaluatorConfigError(
-        f"{kind}.after_close must be rescore, ignore or reject, not {value!r}.{_near(value, AFTER_CLOSE)}"
-    )
-
-
-def _near(value: object, known: Iterable[str]) -> str:
-    found = difflib.get_close_matches(str(value), list(map(str, known)), n=1)
-    return f" Did you mean {found[0]!r}?" if found else ""

@@ -21,9 +21,9 @@ def make_role_adherence(request: EvaluatorRequest) -> Evaluator:
     role = Role(
         role=options.text("role"),
         product_description=options.text("product_description"),
-        capabilities=options.texts("capabilities"),
-        policies=options.texts("policies"),
-        inabilities=options.texts("inabilities"),
+        capabilities=options.texts("capabilities", default=()),
+        policies=options.texts("policies", default=()),
+        inabilities=options.texts("inabilities", default=()),
     )
     scale = options.choice("scale", "graded", of=("graded", "binary"))
     chosen = RoleOptions(

@@ -58,7 +58,7 @@ def _make(
     place: str,
 ) -> RubricEvaluator:
     include_reason = options.flag("include_reason", default=True)
-    lists = {name: options.texts(name) for name in needed_lists(rubric)}
+    lists = {name: options.texts(name, default=()) for name in needed_lists(rubric)}
     problems: list[str] = []
     read = read_rubric(rubric, place=place, problems=problems, lists=lists)
     threshold = options.number("threshold", read.threshold if read else 1.0, low=0, high=1) if not problems else 1.0

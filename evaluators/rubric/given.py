@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from evaluators.key_reader import KeyReader, shown
+from evaluators.options import OptionReader, shown
 from evaluators.rubric.model import MAX_TEXT_CHARS
 
 _MAX_ITEMS = 100
@@ -29,7 +29,7 @@ def read_given(
         else:
             found[heading] = lists[option]
     for heading, texts in _items(rubric, "given", place, problems):
-        reader = KeyReader(f"{place}.given", {heading: texts}, problems)
+        reader = OptionReader(f"{place}.given", {heading: texts}, problems)
         found[heading] = reader.texts(heading, wanted="a list of texts")
     for heading, items in found.items():
         if len(items) > _MAX_ITEMS or any(len(item) > MAX_TEXT_CHARS for item in items):

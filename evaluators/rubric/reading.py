@@ -22,7 +22,7 @@ import re
 from collections.abc import Mapping
 from typing import cast, get_args
 
-from evaluators.key_reader import KeyReader, shown
+from evaluators.options import OptionReader, shown
 from evaluators.rubric.given import read_given
 from evaluators.rubric.model import (
     DEFAULT_THRESHOLDS,
@@ -77,7 +77,7 @@ def read_rubric(
     if not isinstance(value, Mapping):
         problems.append(f"{place} is {shown(value)} and must be a mapping with `criteria`.")
         return None
-    reader = KeyReader(place, {str(key): item for key, item in value.items()}, problems)
+    reader = OptionReader(place, {str(key): item for key, item in value.items()}, problems)
     reader.only(RUBRIC_KEYS)
     criteria = _criteria(value.get("criteria"), f"{place}.criteria", problems)
     combine = cast("Combine", reader.choice("combine", "all", of=get_args(Combine)))  # `choice` has checked it.
@@ -119,7 +119,7 @@ def _criterion(value: object, index: int, place: str, problems: list[str]) -> Cr
     if not isinstance(keys, Mapping):
         problems.append(f"{place} is {shown(value)} and must be a statement, or a mapping with `ask`.")
         return Criterion(name, "")
-    reader = KeyReader(place, {str(key): item for key, item in keys.items()}, problems)
+    reader = OptionReader(place, {str(key): item for key, item in keys.items()}, problems)
     reader.only(CRITERION_KEYS)
     name = reader.text("name") or name
     if not _NAME.fullmatch(name):
@@ -154,7 +154,7 @@ def _examples(value: object, place: str, problems: list[str]) -> tuple[Example, 
         if not isinstance(item, Mapping):
             problems.append(f"{at} is {shown(item)} and must be a mapping with `text` and `answer`.")
             continue
-        reader = KeyReader(at, {str(key): part for key, part in item.items()}, problems)
+        reader = OptionReader(at, {str(key): part for key, part in item.items()}, problems)
         reader.only(("text", "answer", "why"))
         if item.get("text") is None:
             reader.problem("text", None, "a text as the agent might write it")
@@ -163,8 +163,8 @@ def _examples(value: object, place: str, problems: list[str]) -> tuple[Example, 
     return tuple(found)
 
 
-def _bounded(reader: KeyReader, key: str) -> str | None:
+def _bounded(reader: OptionReader, key: str) -> str | None:
     text = reader.text(key)
     if text is not None and len(text) > MAX_TEXT_CHARS:
         reader.problem(key, text, f"at most {MAX_TEXT_CHARS} characters long, and has {len(text)}")
-    return text.strip() if text is not None else None
+    return text

@@ -20,7 +20,8 @@ from dataclasses import dataclass, field
 from typing import cast
 
 from evaluators.errors import EvaluatorConfigError
-from evaluators.key_reader import nearest, shown
+from evaluators.nearest import did_you_mean, nearest
+from evaluators.options import shown
 from evaluators.rules.confirmation import Confirmed
 from evaluators.rules.counts import MaxCalls, MaxRepeats, MinCalls
 from evaluators.rules.order import After, Before, Required
@@ -174,9 +175,8 @@ def _no_one_form(place: str, keys: Sequence[str], forms: Sequence[str]) -> str:
     if forms:
         return f"{place} holds {' and '.join(forms)}; a rule is one of them, so make it {len(forms)} rules."
     for key in keys:
-        near = nearest(key, _FORMS)
-        if near:
-            return f"{place}.{key}: there is no such rule{near}."
+        if nearest(key, _FORMS) is not None:
+            return f"{place}.{key}: there is no such rule; {did_you_mean(key, _FORMS)}"
     return f"{place} has the keys {', '.join(keys) or '(none)'}; a rule has one of {', '.join(_FORMS)}."
 
 

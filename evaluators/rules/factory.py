@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping, Sequence
 
 from evaluators.checks.check import Check
 from evaluators.checks.registry import make_checks
 from evaluators.errors import EvaluatorConfigError
-from evaluators.key_reader import shown
+from evaluators.nearest import did_you_mean
+from evaluators.options import OptionReader, shown
 from evaluators.registry import EvaluatorRequest
 from evaluators.rules.counts import MinCalls
 from evaluators.rules.declared import DeclaredRule, read_rules
@@ -21,11 +21,9 @@ _OPTIONS = ("rules", "checks")
 
 def make_rules(request: EvaluatorRequest) -> RulesEvaluator:
     """Options: `rules` (a list, none by default), `checks` (true, false, or a list of their names)."""
-    for key in request.options:
-        if key not in _OPTIONS:
-            near = difflib.get_close_matches(str(key), _OPTIONS, n=1)
-            hint = f"the nearest known is {near[0]!r}" if near else f"known are {' and '.join(_OPTIONS)}"
-            raise EvaluatorConfigError(f"The evaluator {request.name!r} has no option {key!r}; {hint}.")
+    options = OptionReader(request.name, request.options)
+    options.leave(_OPTIONS)
+    options.finish()
     unit_kind = request.unit_kind or UnitKind.TURN
     rules = read_rules(request.options.get("rules") or (), place=f"{request.name}.rules")
     if unit_kind is UnitKind.TURN:
@@ -52,5 +50,5 @@ def _checks(name: str, options: Mapping[str, object]) -> tuple[Check, ...]:
         raise EvaluatorConfigError(f"{name}.checks is {shown(wanted)} and must be true, false or a list of checks.")
     for check in wanted:
         if check not in known:
-            raise EvaluatorConfigError(f"{name}.checks: there is no check {check!r}; known are {', '.join(known)}.")
+            raise EvaluatorConfigError(f"{name}.checks: there is no check {check!r}; {did_you_mean(check, known)}")
     return tuple(known[check] for check in wanted)

@@ -6,22 +6,23 @@ from collections.abc import Iterable, Mapping
 from datetime import date
 
 from collector.model import JsonValue
-from evaluators.key_reader import KeyReader, nearest
+from evaluators.nearest import did_you_mean
+from evaluators.options import OptionReader
 from evaluators.pattern import Pattern, PatternError
 from evaluators.rules.conditions import OPERATORS, WHOLE, Condition, Reference, Test, number
 from evaluators.rules.tools import Tools
 
 
-class RuleReader(KeyReader):
+class RuleReader(OptionReader):
     """`place` is the rule's own, such as `rules[2]`."""
 
     def tools(self, key: str, *, required: bool = True) -> Tools:
-        if key not in self._keys and not required:
+        if key not in self._options and not required:
             return Tools(())
         return Tools(self.texts(key, wanted="a tool's name or glob, or a list of them"))
 
     def conditions(self, key: str) -> tuple[Condition, ...]:
-        value = self._keys.get(key)
+        value = self._options.get(key)
         if value is None:
             return ()
         if not isinstance(value, Mapping) or not value:
@@ -32,13 +33,13 @@ class RuleReader(KeyReader):
     def fields(self, key: str, *, of: Iterable[str], required: bool = False) -> tuple[Condition, ...]:
         """Conditions on named fields, of which there are no others, compared with plain values only."""
         known = list(of)
-        if required and self._keys.get(key) is None:
+        if required and self._options.get(key) is None:
             self.problem(key, None, f"a mapping of {', '.join(known)} to what must be true of them")
         found = self.conditions(key)
         for condition in found:
             if condition.path not in known:
-                hint = nearest(condition.path, known) or f"; known here are {', '.join(known)}"
-                self._problems.append(f"{self._place}.{key}.{condition.path}: there is no such field{hint}.")
+                hint = did_you_mean(condition.path, known)
+                self._problems.append(f"{self._place}.{key}.{condition.path}: there is no such field; {hint}")
             if any(isinstance(test.operand, Reference) for test in condition.tests):
                 self.problem(f"{key}.{condition.path}", "result_of", "a plain value: a field has no result to refer to")
         return found
@@ -56,9 +57,8 @@ class RuleReader(KeyReader):
 
     def _test(self, key: str, operator: str, operand: object) -> Test:
         if operator not in OPERATORS:
-            self._problems.append(
-                f"{self._place}.{key}: there is no operator {operator!r}{nearest(operator, OPERATORS)}."
-            )
+            hint = did_you_mean(operator, OPERATORS)
+            self._problems.append(f"{self._place}.{key}: there is no operator {operator!r}; {hint}")
             return Test("exists", operand=True)
         if isinstance(operand, Mapping) and "result_of" in operand and operator not in ("matches", "exists"):
             return Test(operator, self._reference(key, operand))

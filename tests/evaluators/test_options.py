@@ -2,6 +2,8 @@ import pytest
 
 from evaluators.conversation_completeness.factory import make_conversation_completeness
 from evaluators.errors import EvaluatorConfigError
+from evaluators.nearest import did_you_mean
+from evaluators.options import OptionReader
 from evaluators.registry import EvaluatorRegistry, EvaluatorRequest
 from evaluators.role_adherence.factory import make_role_adherence
 from evaluators.task_adherence.factory import make_task_adherence
@@ -13,8 +15,12 @@ FACTORIES = (make_task_adherence, make_role_adherence, make_conversation_complet
 @pytest.mark.parametrize(
     ("factory", "options", "message"),
     [
-        (make_task_adherence, {"include_reasons": True}, "has no option 'include_reasons'; did you mean 'include_rea"),
-        (make_task_adherence, {"zzz": 1}, "has no option 'zzz'; known are doubt, include_reason, safety_refusal."),
+        (
+            make_task_adherence,
+            {"include_reasons": True},
+            "include_reasons is not a known key; did you mean 'inclu",
+        ),
+        (make_task_adherence, {"zzz": 1}, "zzz is not a known key; known are doubt, include_reason, safety_refusal."),
         (make_task_adherence, {"include_reason": "yes"}, "is 'yes' and must be true or false"),
         (make_role_adherence, {"scale": "likert"}, "must be one of graded, binary"),
         (make_role_adherence, {"threshold": 1.2}, "is 1.2 and must be a number from 0 to 1"),
@@ -73,3 +79,38 @@ def test_what_changes_the_verdict_changes_the_rubrics_version(factory, options):
 
     assert plain.rubric_version == factory(EvaluatorRequest(name="y")).rubric_version
     assert plain.rubric_version != changed.rubric_version
+
+
+def test_every_mistake_in_the_options_is_told_at_once():
+    wrong = {"scale": "binari", "threshold": 7, "policies": [1], "capabilites": ["Book."], "include_reason": "no"}
+
+    with pytest.raises(EvaluatorConfigError) as raised:
+        make_role_adherence(EvaluatorRequest(name="clerk", options=wrong))
+
+    assert sorted(str(raised.value).splitlines()) == [
+        "clerk.capabilites is not a known key; did you mean 'capabilities'?",
+        "clerk.include_reason is 'no' and must be true or false.",
+        "clerk.policies is [1] and must be a text or a list of texts.",
+        "clerk.scale is 'binari' and must be one of graded, binary; did you mean 'binary'?",
+        "clerk.threshold is 7 and must be a number from 0 to 1.",
+    ]
+
+
+def test_a_list_may_be_empty_only_where_nothing_is_the_default():
+    reader = OptionReader("x", {"none": [], "some": [], "few": []})
+
+    assert reader.texts("none", default=()) == ()
+    reader.texts("some", default=("a",))
+    reader.texts("few")
+    with pytest.raises(EvaluatorConfigError) as raised:
+        reader.finish()
+
+    assert [line.split(" ")[0] for line in str(raised.value).splitlines()] == ["x.some", "x.few"]
+
+
+@pytest.mark.parametrize(
+    ("word", "end"),
+    [("shel", "did you mean 'shell'?"), (7, "known are shell, pearl."), ("", "known are shell, pearl.")],
+)
+def test_a_name_that_is_not_known_has_a_way_out(word, end):
+    assert did_you_mean(word, ("shell", "pearl")) == end

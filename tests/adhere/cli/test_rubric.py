@@ -116,7 +116,7 @@ def test_a_mistake_in_the_editor_is_told_and_changes_nothing(
     shown = adhere("rubric", "edit", "robin", "-c", config)
 
     assert shown.code == 2
-    assert "rubric.combine is 'sum' and must be all or mean or min." in shown.err
+    assert "rubric.combine is 'sum' and must be one of all, mean, min." in shown.err
     assert not shelved(config, VERSION.key).is_edited
 
 

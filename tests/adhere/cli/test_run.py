@@ -9,7 +9,10 @@ from tests.support.command_line import CommandLine, run_adhere
 CANARY = "canary-77a"
 
 BROKEN = {
-    "key": (f"recievers: {{}}\njudge: {{api_key: {CANARY}}}", "recievers is not a known key; did you mean receivers?"),
+    "key": (
+        f"recievers: {{}}\njudge: {{api_key: {CANARY}}}",
+        "recievers is not a known key; did you mean 'rec",
+    ),
     "value": (f"shutdown_s: soon\njudge: {{api_key: {CANARY}}}", "shutdown_s: input should be a valid number"),
     "secret of a wrong type": (f"judge: {{api_key: [{CANARY}]}}", "judge.api_key"),
     "secret in the wrong place": (f"judge: {{headers: {CANARY}}}", "judge.headers"),

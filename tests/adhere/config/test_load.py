@@ -63,8 +63,8 @@ def test_secrets_do_not_show(tmp_path: Path) -> None:
 
 
 BROKEN = {
-    "unknown key": ("receivers: {htp: {}}", "receivers.htp is not a known key; did you mean http?"),
-    "unknown nested key": ("judge: {max_concurency: 8}", "did you mean max_concurrency?"),
+    "unknown key": ("receivers: {htp: {}}", "receivers.htp is not a known key; did you mean 'http'?"),
+    "unknown nested key": ("judge: {max_concurency: 8}", "did you mean 'max_concurrency'?"),
     "wrong type": ("judge: {max_concurrency: many}", "judge.max_concurrency: input should be a valid integer"),
     "mapping in place of a list": (
         "relay: {endpoint: 'http://a:1'}",

@@ -406,19 +406,20 @@ async def test_only_one_probe_is_sent_while_half_open():
             asked = [tasks.create_task(failure(judge)) for _ in range(6)]
             await until(lambda: sum(task.done() for task in asked) == 5 and len(server.calls) == 3)
             await clock.advance(20)
+        held = await failure(judge)
 
     types = sorted(task.result().error_type.value for task in asked)
     assert types == ["judge_down"] * 5 + ["timeout"]
-    assert judge.is_down
+    assert (held.error_type, len(server.calls)) == (JudgeErrorType.JUDGE_DOWN, 3)
 
 
 async def test_rate_limits_do_not_open_the_circuit():
-    async with scripted_judge(always(rate_limited()), breaker_failures=2, max_attempts=1) as (judge, _):
+    async with scripted_judge(always(rate_limited()), breaker_failures=2, max_attempts=1) as (judge, server):
         for _ in range(5):
             failed = await failure(judge)
 
     assert failed.error_type is JudgeErrorType.RATE_LIMITED
-    assert not judge.is_down
+    assert len(server.calls) == 5
 
 
 async def test_each_question_ends_in_exactly_one_outcome():

@@ -46,13 +46,16 @@ def test_without_options_rules_judge_every_turn_at_once():
     ("entry", "message"),
     [
         (("rulez", {}), "No evaluator is named 'rulez'; did you mean 'rules'?"),
-        (("rules", {"on": "turns"}), "rules.on must be turn or conversation, not 'turns'. Did you mean 'turn'?"),
-        (("rules", {"sample": 25}), "rules.sample must be a share from 0 to 1, not 25."),
-        (("rules", {"sample": True}), "rules.sample must be a share from 0 to 1, not True."),
-        (("rules", {"agents": [3]}), "rules.agents must be a list of names or globs, not [3]."),
-        (("rules", {"incomplete": "skipp"}), "rules.incomplete must be judge or skip, not 'skipp'."),
-        (("rules", {"as": ""}), "rules.as must be a name, not ''."),
-        (("rules", {"ruels": []}), "The evaluator 'rules' has no option 'ruels'; the nearest known is 'rules'."),
+        (("rules", {"on": "turns"}), "rules.on is 'turns' and must be one of turn, conversation; did you mean 'turn'?"),
+        (("rules", {"sample": 25}), "rules.sample is 25 and must be a number from 0 to 1."),
+        (("rules", {"sample": True}), "rules.sample is True and must be a number from 0 to 1."),
+        (("rules", {"agents": [3]}), "rules.agents is [3] and must be a list of names or globs."),
+        (
+            ("rules", {"incomplete": "skipp"}),
+            "rules.incomplete is 'skipp' and must be one of judge, skip; did you",
+        ),
+        (("rules", {"as": ""}), "rules.as is '' and must be a text that is not empty."),
+        (("rules", {"ruels": []}), "rules.ruels is not a known key; did you mean 'rules'?"),
     ],
 )
 def test_a_problem_is_one_sentence_with_the_way_out(entry, message):

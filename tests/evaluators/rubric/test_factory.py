@@ -64,12 +64,12 @@ def test_a_file_may_need_lists_of_the_configuration(tmp_path: Path):
     [
         ({}, "rubric.criteria is not given and must be a list of statements"),
         ({"file": "/nowhere/rubric.yaml"}, "The rubric /nowhere/rubric.yaml cannot be read: No such file"),
-        ({"file": 7}, "'file' of 'rubric' is 7 and must be a text"),
+        ({"file": 7}, "rubric.file is 7 and must be a text"),
         (
             {"criteria": ["x"], "treshold": 0.4},
-            "rubric.treshold: there is no such key; the nearest known is 'threshold'",
+            "rubric.treshold is not a known key; did you mean 'threshold'?",
         ),
-        ({"criteria": ["x"], "include_reason": 1}, "'include_reason' of 'rubric' is 1 and must be true or false"),
+        ({"criteria": ["x"], "include_reason": 1}, "rubric.include_reason is 1 and must be true or false"),
     ],
     ids=["nothing", "no-file", "no-path", "typo", "wrong-type"],
 )
@@ -86,7 +86,7 @@ def test_mistakes_are_told_when_the_evaluator_is_made(options, problem):
         ("criteria: [a\n", "is no valid YAML"),
         ("criteria: [a]\ncriteria: [b]\n", "the key 'criteria' stands twice"),
         ("[a, b]", "must be a mapping with `criteria`"),
-        ("criteria: [a]\nfile: other.yaml\n", "file: there is no such key"),
+        ("criteria: [a]\nfile: other.yaml\n", "file is not a known key"),
     ],
     ids=["no-yaml", "key-twice", "no-mapping", "unknown-key"],
 )

@@ -70,10 +70,13 @@ def test_the_threshold_follows_from_how_the_score_is_made(combine, threshold):
         ({"criteria": [7]}, "rubric.criteria[0] is 7 and must be a statement, or a mapping with `ask`."),
         ({"criteria": [{"name": "a"}]}, "rubric.criteria[0].ask is not given and must be a statement"),
         ({"criteria": [{"name": "a b", "ask": "x"}]}, "rubric.criteria[0].name is 'a b' and must be letters, digits"),
-        ({"criteria": [{"ask": "x", "wieght": 2}]}, "rubric.criteria[0].wieght: there is no such key; the nearest"),
+        (
+            {"criteria": [{"ask": "x", "wieght": 2}]},
+            "rubric.criteria[0].wieght is not a known key; did you mean",
+        ),
         ({"criteria": [{"ask": "x", "weight": 0}]}, "rubric.criteria[0].weight is 0 and must be above 0"),
         ({"criteria": [{"ask": "x", "weight": -1}]}, "weight is -1 and must be a number from 0 to 1000"),
-        ({"criteria": ["x"], "combine": "sum"}, "rubric.combine is 'sum' and must be all or mean or min."),
+        ({"criteria": ["x"], "combine": "sum"}, "rubric.combine is 'sum' and must be one of all, mean, min."),
         ({"criteria": ["x"], "on": "span"}, "rubric.on is 'span' and must be"),
         ({"criteria": ["x"], "threshold": 3}, "rubric.threshold is 3 and must be a number from 0 to 1."),
         ({"criteria": ["x"], "each_turn": "yes"}, "rubric.each_turn is 'yes' and must be true or false."),
@@ -86,7 +89,7 @@ def test_the_threshold_follows_from_how_the_score_is_made(combine, threshold):
         ({"criteria": [{"ask": "x", "examples": "one"}]}, "examples is 'one' and must be a list of at most 8"),
         (
             {"criteria": [{"ask": "x", "examples": [{"text": "y", "answer": "maybe"}]}]},
-            "examples[0].answer is 'maybe' and must be yes or no or not_applicable or cannot_assess.",
+            "examples[0].answer is 'maybe' and must be one of yes, no, not_applicable, cannot_assess.",
         ),
         (
             {"criteria": ["x"], "needs": {"topics": "Topics"}},

@@ -14,20 +14,23 @@ from evaluators.verdict import UnitKind
     [
         ({"never": "x"}, "rules is {'never': 'x'} and must be a list"),
         (["never"], "rules[0] is 'never' and must be a mapping"),
-        ([{"befor": "x", "require": "y"}], "rules[0].befor: there is no such key; known here are"),
-        ([{"nevr": "x"}], "rules[0].nevr: there is no such rule; the nearest known is 'never'"),
+        ([{"befor": "x", "require": "y"}], "rules[0].befor is not a known key; known are"),
+        ([{"nevr": "x"}], "rules[0].nevr: there is no such rule; did you mean 'never'?"),
         ([{"x": 1}], "rules[0] has the keys x; a rule has one of before, after"),
         ([{}], "rules[0] has the keys (none)"),
         ([{"never": "x", "max_calls": 3}], "rules[0] holds never and max_calls"),
         ([{"before": "x"}], "rules[0].require is not given and must be a tool's name"),
         ([{"never": ""}], "rules[0].never is '' and must be a tool's name"),
         ([{"never": 7}], "rules[0].never is 7 and must be"),
-        ([{"never": "x", "wher": {}}], "rules[0].wher: there is no such key; the nearest known is 'where'"),
+        ([{"never": "x", "wher": {}}], "rules[0].wher is not a known key; did you mean 'where'?"),
         ([{"never": "x"}, {"max_calls": "20"}], "rules[1].max_calls is '20' and must be a whole number of at least 0"),
         ([{"max_calls": True}], "rules[0].max_calls is True"),
         ([{"max_repeats": 0}], "rules[0].max_repeats is 0 and must be a whole number of at least 1"),
-        ([{"max_calls": 2, "within": "session"}], "rules[0].within is 'session' and must be turn or conversation"),
-        ([{"never": "x", "where": {"a": {"gtt": 3}}}], "rules[0].where.a.gtt: there is no operator 'gtt'; the nearest"),
+        ([{"max_calls": 2, "within": "session"}], "rules[0].within is 'session' and must be one of turn, conversation"),
+        (
+            [{"never": "x", "where": {"a": {"gtt": 3}}}],
+            "rules[0].where.a.gtt: there is no operator 'gtt'; did you",
+        ),
         ([{"never": "x", "where": {"a": {"matches": "("}}}], "rules[0].where.a.matches is '(' and must be a regular"),
         (
             [{"never": "x", "where": {"a": {"matches": "(?!b)"}}}],
@@ -110,9 +113,9 @@ def test_rules_are_named_by_their_place_or_their_own_name():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"rule": []}, "The evaluator 'refunds' has no option 'rule'; the nearest known is 'rules'."),
+        ({"rule": []}, "refunds.rule is not a known key; did you mean 'rules'?"),
         ({"checks": "all"}, "refunds.checks is 'all' and must be true, false or a list of checks."),
-        ({"checks": ["no_anwser"]}, "refunds.checks: there is no check 'no_anwser'; known are claim_without_call,"),
+        ({"checks": ["no_anwser"]}, "refunds.checks: there is no check 'no_anwser'; did you mean 'no_answer'?"),
         ({"rules": [{"never": 7}]}, "refunds.rules[0].never is 7"),
     ],
 )

@@ -98,7 +98,7 @@ def test_turns_that_the_rule_is_not_about_are_free():
     ("rule", "problem"),
     [
         ({"turn": None}, "rules[0].turn is not given and must be a mapping of latency_s,"),
-        ({"turn": {"latency": {"lte": 1}}}, "rules[0].turn.latency: there is no such field; the nearest known is"),
+        ({"turn": {"latency": {"lte": 1}}}, "rules[0].turn.latency: there is no such field; did you mean 'latency_s'?"),
         (
             {"turn": {"cost_usd": {"lte": {"result_of": "get_price", "path": "usd"}}}},
             "must be a plain value: a field has no result to refer to",
