@@ -34,7 +34,7 @@ from evaluators.measuring.bench import Bench, answer_line, report_of
 from evaluators.measuring.cases import Case, EvaluatorKind, case_of, read_cases, unique_cases
 from evaluators.measuring.run import KINDS, answered
 
-app = command_app()
+app = command_app("Measure a judge on labelled conversations, or against attacks.")
 
 
 class On(StrEnum):
@@ -48,7 +48,7 @@ class Kind(StrEnum):
     COMPLETENESS = "conversation_completeness"
 
 
-@app.command()
+@app.command(short_help="Measure a judge on labelled conversations.")
 def judging(
     files: Annotated[
         list[Path], typer.Argument(metavar="FILE...", help="Labelled conversations, as JSON lines.", show_default=False)
@@ -77,7 +77,7 @@ def judging(
     _bench(Bench(_cases(files), on.value, kinds), how, report=report, output=output)
 
 
-@app.command()
+@app.command(short_help="Measure a judge against attacks.")
 def attacks(
     files: Annotated[
         list[Path] | None,

@@ -11,13 +11,9 @@ from typing import Annotated
 
 import typer
 
-app = typer.Typer(
-    help="Check a configuration, or print its JSON schema.",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+from adhere.cli.options import command_app
+
+app = command_app("Check a configuration, or print its JSON schema.")
 
 
 @app.command()

@@ -7,19 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from adhere.cli.options import ConfigOption
+from adhere.cli.options import ConfigOption, command_app
 from adhere.errors import CommandError, UsageError
 
 if TYPE_CHECKING:
     from adhere.config.model import Config
 
-app = typer.Typer(
-    help="List the configured exporters, try one with a test score, or send dead letters again.",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+app = command_app("List the configured exporters, try one with a test score, or send dead letters again.")
 
 
 @app.command("list")
@@ -32,7 +26,7 @@ def list_exporters(config: ConfigOption = None) -> None:
         typer.echo(name if name == entry.name else f"{name} ({entry.name})")
 
 
-@app.command("test")
+@app.command("test", short_help="Send one test score, and read it back where the API can.")
 def try_one(
     name: Annotated[str, typer.Argument(help="Name of the exporter in the configuration, or its kind.")],
     config: ConfigOption = None,
@@ -58,7 +52,7 @@ def try_one(
         typer.echo(line)
 
 
-@app.command("dead")
+@app.command("dead", short_help="Show the verdicts that were given up.")
 def dead(
     name: Annotated[str | None, typer.Argument(help="Only of this exporter.", show_default=False)] = None,
     config: ConfigOption = None,
@@ -82,7 +76,7 @@ def dead(
         typer.echo(f"There are more than these {limit}; --limit shows more.")
 
 
-@app.command("redeliver")
+@app.command("redeliver", short_help="Send dead letters again.")
 def redeliver(
     name: Annotated[str | None, typer.Argument(help="Name of the exporter.", show_default=False)] = None,
     *,

@@ -21,9 +21,11 @@ TelemetryFiles: TypeAlias = Annotated[
 ]
 
 
-def command_app() -> typer.Typer:
-    """An app for one command, with the settings that all share."""
+def command_app(help_text: str | None = None) -> typer.Typer:
+    """An app for one command, or with `help_text` for a group of them, with the settings that all share."""
     return typer.Typer(
+        help=help_text,
+        no_args_is_help=help_text is not None,
         pretty_exceptions_enable=False,
         add_completion=False,
         rich_markup_mode=None,

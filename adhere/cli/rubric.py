@@ -11,7 +11,7 @@ from typing import Annotated, TypeAlias
 import click
 import typer
 
-from adhere.cli.options import ConfigOption
+from adhere.cli.options import ConfigOption, command_app
 from adhere.cli.verdict_text import for_terminal
 from adhere.config import load_config
 from adhere.errors import CommandError, UsageError
@@ -25,13 +25,7 @@ from evaluators.rubric.reading import read_rubric
 from evaluators.rubric.writing import written
 from evaluators.strict_yaml import YamlTextError, parse_yaml, write_yaml
 
-app = typer.Typer(
-    help="Show, edit and export the rubrics that were compiled from agents' prompts.",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+app = command_app("Show, edit and export the rubrics that were compiled from agents' prompts.")
 KeyArgument: TypeAlias = Annotated[
     str, typer.Argument(help="A rubric's key, or the beginning of it; or an agent's name.", show_default=False)
 ]
@@ -49,7 +43,7 @@ def list_rubrics(config: ConfigOption = None) -> None:
         typer.echo(for_terminal(f"{one.key}  {one.agent}{version}  {len(one.rubric.criteria)} criteria  {words}"))
 
 
-@app.command()
+@app.command(short_help="Show one rubric, with the words it was made from.")
 def show(key: KeyArgument, config: ConfigOption = None) -> None:
     """Show one rubric: each criterion with the words of the prompt that it was made from."""
     found = _find(_shelf(config), key)
@@ -95,7 +89,7 @@ def edit(
     )
 
 
-@app.command()
+@app.command(short_help="Write a rubric as a file of its own.")
 def export(
     key: KeyArgument,
     config: ConfigOption = None,
@@ -114,7 +108,7 @@ def export(
         raise CommandError(f"The file {output} cannot be written: {err.strerror}.") from err
 
 
-@app.command()
+@app.command(short_help="Take away what people wrote.")
 def restore(key: KeyArgument, config: ConfigOption = None) -> None:
     """Take away what people wrote, so that the compiled rubric holds again."""
     shelf = _shelf(config)

@@ -17,7 +17,9 @@ def read_document(path: Path) -> dict[str, Any]:
         with path.open("rb") as file:
             text = file.read(_MAX_BYTES + 1)
     except OSError as err:
-        raise ConfigError([f"The configuration {path} cannot be read: {err.strerror}."]) from err
+        raise ConfigError(
+            [f"The configuration {path} cannot be read: {err.strerror}; name one that can, or none for the defaults."]
+        ) from err
     if len(text) > _MAX_BYTES:
         raise ConfigError([f"The configuration {path} is over 1 MiB; that is no configuration of Adhere."])
     try:

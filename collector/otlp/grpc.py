@@ -7,6 +7,7 @@ The size limit, gzip and HTTP/2's own protections are gRPC's.
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import grpc
@@ -93,11 +94,21 @@ class GrpcReceiver:
             status = await self._taken(signal, context)
             if status is not None:
                 # Outside of the except: the abort would hold the error, its frames, and so the message.
-                self._intake.metrics.count_refused(TRANSPORT, status)
-                await context.abort(status.grpc_code, status.message, trailing_metadata=_details(status))
+                await self._refuse(context, status)
             return _SUCCESS
 
         return export
+
+    async def _refuse(self, context: _Context, status: WireStatus) -> None:
+        try:
+            await context.abort(status.grpc_code, status.message, trailing_metadata=_details(status))
+        except grpc.aio.AbortError:
+            self._intake.metrics.count_refused(TRANSPORT, status)
+            raise
+        except grpc.aio.InternalError as err:
+            # Its deadline was over, or it went away: gRPC ends its messages as if it had sent them all.
+            self._intake.metrics.abandoned.labels(TRANSPORT).inc()
+            raise asyncio.CancelledError from err
 
     async def _taken(self, signal: Signal, context: _Context) -> WireStatus | None:
         """None once the request is kept, else why it is refused."""
@@ -124,6 +135,9 @@ class GrpcReceiver:
                 message: Any = await context.read()
         except TimeoutError as err:
             raise SlowRequestError("The request did not arrive in time; send it faster or in smaller batches.") from err
+        except asyncio.CancelledError:
+            self._intake.metrics.abandoned.labels(TRANSPORT).inc()
+            raise
         if message is grpc.aio.EOF:
             raise MalformedRequestError("The call ended without a request; send one message.")
         return cast("bytes", message)

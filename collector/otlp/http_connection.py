@@ -64,6 +64,8 @@ class HttpConnection(asyncio.Protocol):
         self._parser: Any = httptools.HttpRequestParser(self)
         self._head: Head | None = None
         self._head_bytes = 0
+        self._offering: Head | None = None
+        """Of the request that offers an upgrade, between its two readings."""
         self._exchange: Exchange | None = None
         """The request whose body is arriving."""
         self._queue: deque[Exchange] = deque()
@@ -169,8 +171,8 @@ class HttpConnection(asyncio.Protocol):
                 self._wait(self._settings.header_timeout_s)
             self._head_bytes += len(data)
         try:
-            self._parser.feed_data(data)
-        except (httptools.HttpParserError, httptools.HttpParserUpgrade):
+            self._parse(data)
+        except httptools.HttpParserError:
             self._cut(BadHttpError("What arrived is no HTTP/1.1 request; send OTLP/HTTP to this port."))
             return
         if self._exchange is None and self._head_bytes > self._settings.max_header_bytes:
@@ -179,6 +181,21 @@ class HttpConnection(asyncio.Protocol):
             # Behind the request at work at most one read's worth of further ones is kept.
             self._is_paused = True
             self._transport.pause_reading()
+
+    def _parse(self, data: bytes) -> None:
+        """An upgrade is an offer that nobody must take (RFC 9110, 7.8). httptools believes that a request which makes
+        one has no body, so such a request is parsed once more, without the offer.
+        """
+        while True:
+            try:
+                self._parser.feed_data(data)
+            except httptools.HttpParserUpgrade as paused:
+                data = data[paused.args[0] :]
+                if self._offering is not None:
+                    data = self._offering.without_offer() + data
+                    self._offering = None
+            else:
+                return
 
     # httptools callbacks; an exception must not leave them.
 
@@ -202,6 +219,10 @@ class HttpConnection(asyncio.Protocol):
             return
         self._head, self._head_bytes = None, 0
         head.method = self._parser.get_method()
+        head.version = self._parser.get_http_version()
+        if self._parser.should_upgrade() and head.method != b"CONNECT" and head.size <= self._settings.max_header_bytes:
+            self._offering = head
+            return
         head.keep_alive = self._parser.should_keep_alive()
         self._exchange = exchange = Exchange(head)
         self._wait(self._settings.body_timeout_s)

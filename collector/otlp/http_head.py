@@ -12,6 +12,7 @@ from collector.otlp.refusals import UnknownPathError, WrongMethodError
 from collector.telemetry.records import Signal
 
 _SIGNALS = {f"/v1/{signal.value}".encode(): signal for signal in Signal}
+_OFFER = frozenset({b"upgrade", b"http2-settings"})
 _MEDIA_TYPES = {
     b"application/x-protobuf": MediaType.PROTOBUF,
     b"application/protobuf": MediaType.PROTOBUF,
@@ -25,6 +26,7 @@ class Head:
 
     target: bytes = b""
     method: bytes = b""
+    version: str = "1.1"
     headers: dict[bytes, bytes] = field(default_factory=dict)
     """Lower-case names; of a repeated header the values are joined with a comma."""
     size: int = 0
@@ -49,6 +51,15 @@ class Head:
         """None: chunked, so unknown until it has arrived."""
         return int(self.headers[b"content-length"]) if b"content-length" in self.headers else None
 
+    def without_offer(self) -> bytes:
+        """The head as it would be if it offered no upgrade to another protocol."""
+        left = {name: value for name, value in self.headers.items() if name not in _OFFER}
+        options = [option.strip() for option in left.pop(b"connection", b"").lower().split(b",")]
+        if b"close" in options:
+            left[b"connection"] = b"close"
+        lines = b"".join(b"%b: %b\r\n" % line for line in left.items())
+        return b"%b %b HTTP/%b\r\n%b\r\n" % (self.method, self.target, self.version.encode(), lines)
+
 
 @dataclass(frozen=True, slots=True)
 class Target:
@@ -62,8 +73,7 @@ class Target:
 def check_head(head: Head, *, bearer: BearerCheck, max_request_bytes: int) -> Target:
     """Raise the error that refuses this request, the caller's identity first."""
     bearer.check(head.headers.get(b"authorization"))
-    path = head.target.partition(b"?")[0]
-    signal = _SIGNALS.get(path)
+    signal = _SIGNALS.get(_path(head.target))
     if signal is None:
         raise UnknownPathError(f"Nothing is served at this path; send OTLP to one of {_paths()}.")
     if head.method != b"POST":
@@ -78,6 +88,14 @@ def check_head(head: Head, *, bearer: BearerCheck, max_request_bytes: int) -> Ta
             f"The request announces {length} bytes and {max_request_bytes} are allowed; send it in smaller batches."
         )
     return Target(signal, media, encoding)
+
+
+def _path(target: bytes) -> bytes:
+    """Also of a target with scheme and host, which a server must take (RFC 9112, 3.2.2)."""
+    path = target.partition(b"?")[0]
+    if path.startswith(b"/"):
+        return path
+    return b"/" + path.partition(b"://")[2].partition(b"/")[2]
 
 
 def _media_type(head: Head) -> MediaType | None:

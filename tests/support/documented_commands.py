@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Iterator
 
 import typer
-from typer._click.exceptions import MissingParameter
+from typer._click.exceptions import MissingParameter, NoArgsIsHelpError
 
 from adhere.cli.app import app
 
@@ -33,7 +33,7 @@ def check(arguments: list[str], *, may_lack_arguments: bool = False) -> None:
     """Raises what the command line would answer to a command, option or argument that it does not know."""
     try:
         _parse(arguments)
-    except MissingParameter:
+    except (MissingParameter, NoArgsIsHelpError):
         if not may_lack_arguments:
             raise
 

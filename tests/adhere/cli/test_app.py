@@ -30,6 +30,14 @@ def test_every_command_explains_itself(adhere: CommandLine, command: list[str]) 
     assert "[OPTIONS]" in shown.out or "COMMAND" in shown.out
 
 
+@pytest.mark.parametrize("group", ["config", "exporters", "rubric", "bench"])
+def test_a_group_names_its_commands_in_full(adhere: CommandLine, group: str) -> None:
+    shown = adhere(group, "--help")
+
+    assert "..." not in shown.out.partition("Commands:")[2]
+    assert "completion" not in shown.out
+
+
 def test_without_arguments_help_is_shown(adhere: CommandLine) -> None:
     shown = adhere()
 

@@ -58,7 +58,8 @@ def test_a_configuration_that_is_not_there_is_named(adhere: CommandLine, tmp_pat
 
     assert shown.code == 2
     assert (
-        shown.err == f"Error: The configuration {tmp_path / 'none.yaml'} cannot be read: No such file or directory.\n"
+        shown.err == f"Error: The configuration {tmp_path / 'none.yaml'} cannot be read: No such file or directory; "
+        "name one that can, or none for the defaults.\n"
     )
 
 

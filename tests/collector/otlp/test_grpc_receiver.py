@@ -8,6 +8,7 @@ import tracemalloc
 
 import grpc
 import pytest
+from prometheus_client import CollectorRegistry
 
 from collector.otlp.settings import GrpcReceiverSettings, ReceiverLimits
 from collector.telemetry.records import Signal
@@ -131,6 +132,23 @@ async def test_a_cancelled_call_gives_everything_back():
         await until(lambda: appender.waiting == 0)
 
     assert appender.records == []
+
+
+async def test_a_client_that_leaves_before_its_message_is_counted_and_no_error(caplog):
+    registry = CollectorRegistry()
+
+    def abandoned():
+        return registry.get_sample_value("adhere_receiver_abandoned_requests_total", {"transport": "grpc"})
+
+    async with grpc_receiver(CollectingAppender(), registry=registry) as receiver, _channel(receiver) as channel:
+        while not abandoned():  # A call whose time is over before the server knows of it leaves no trace.
+            assert await channel.stream_unary(TRACES)(timeout=0.05).code() is grpc.StatusCode.DEADLINE_EXCEEDED
+        after = await channel.unary_unary(TRACES)(trace_request())
+
+    assert after == b""
+    assert caplog.records == []
+    labels = {"transport": "grpc", "code": "invalid_argument"}
+    assert registry.get_sample_value("adhere_receiver_refused_requests_total", labels) is None
 
 
 async def test_a_call_that_sends_nothing_gives_its_place_back():

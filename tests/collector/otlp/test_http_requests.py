@@ -158,6 +158,31 @@ async def test_a_query_does_not_matter():
         assert (await post(receiver.port, "/v1/traces?a=b", BODY)).status == 200
 
 
+async def test_a_target_with_scheme_and_host_is_taken():
+    async with http_receiver(CollectingAppender()) as receiver:
+        assert (await post(receiver.port, "http://adhere:4318/v1/traces?a=b", BODY)).status == 200
+        assert (await post(receiver.port, "http://adhere:4318", BODY)).status == 404
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"), [("POST", "/v1/traces", 200), ("POST", "/", 404), ("CONNECT", "adhere:4318", 404)]
+)
+async def test_an_offer_to_upgrade_changes_nothing(method, path, status):
+    """Clients that would rather speak HTTP/2 offer it with their first request."""
+    appender = CollectingAppender()
+    offer = {"connection": "Upgrade, HTTP2-Settings", "upgrade": "h2c", "http2-settings": "AAMAAABkAAQAAP__"}
+
+    async with http_receiver(appender) as receiver, RawHttp(receiver.port) as http:
+        body = b"" if method == "CONNECT" else BODY
+        await http.send(request(path, body, method=method, headers=offer) + request("/v1/traces", BODY))
+        answers = [(await http.response()).status, (await http.response()).status]
+        later = await http.post("/v1/traces", BODY)
+
+    assert answers == [status, 200]
+    assert later.status == 200
+    assert appender.bodies(Signal.TRACES) == [BODY] * (2 + (status == 200))
+
+
 async def test_a_chunked_body_is_taken():
     appender = CollectingAppender()
     chunks = b"".join(b"%x\r\n%b\r\n" % (len(part), part) for part in (BODY[:7], BODY[7:])) + b"0\r\n\r\n"
