@@ -18,6 +18,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Literal, TypeAlias, assert_never
 
+import msgspec
+
 from collector.model import HandoffStep, JsonValue, MessageStep, Step, ToolCallStep, ToolResultStep, Turn
 from evaluators.content import content_of
 from evaluators.quoting import PIECES, find_quote
@@ -56,9 +58,8 @@ _MAX_SEARCHED_CHARS = 500_000
 """What is read sign by sign for one quote, or for one that stands elsewhere; more would cost seconds."""
 
 
-@dataclass(frozen=True, slots=True)
-class Citation:
-    """What a judge said: a place of the record, and words from it."""
+class Citation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """As a judge gives it: a place of the record, and words from it."""
 
     at: str
     quote: str

@@ -6,12 +6,9 @@ from typing import Literal
 
 import msgspec
 
+from evaluators.evidence import Citation
+
 Satisfied = Literal["yes", "no", "void"]
-
-
-class Citation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    at: str
-    quote: str
 
 
 class Intention(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -12,10 +12,8 @@ from typing import Literal
 
 from msgspec.structs import replace
 
-from evaluators.asking import NO_JUDGE, Asking, ask, clean, verified
-from evaluators.carrying import Carrying, Memory, turn_words
-from evaluators.content import digest_of
-from evaluators.conversation_completeness.answer import Citation as AnsweredCitation
+from evaluators.asking import Asking, clean, verified
+from evaluators.carrying import Carrying, turn_words
 from evaluators.conversation_completeness.answer import (
     CompletenessAnswer,
     CompletenessStepAnswer,
@@ -28,9 +26,9 @@ from evaluators.evaluator import Judgement
 from evaluators.evidence import Citation, all_placed
 from evaluators.facts import Facts
 from evaluators.judge.errors import UnusableAnswerError
-from evaluators.judge.frame import frame_text
 from evaluators.judge.judge import Judge
 from evaluators.judge.schema import strict_schema
+from evaluators.model_evaluator import ModelEvaluator
 from evaluators.store.states import StateLedger
 from evaluators.transcript.record import Record
 from evaluators.verdict import Evidence, Outcome, Unit, UnitKind
@@ -47,7 +45,7 @@ class CompletenessOptions:
     without_intention: Literal["not_assessable", "pass"] = "not_assessable"
 
 
-class ConversationCompleteness:
+class ConversationCompleteness(ModelEvaluator):
     version = "2"
 
     def __init__(
@@ -60,25 +58,19 @@ class ConversationCompleteness:
         states: StateLedger | None = None,
         facts: Facts | None = None,
     ) -> None:
-        self.name = name
-        self.unit_kind = unit_kind
-        rubric = [frame_text(""), RUBRIC, STEP_RUBRIC, strict_schema(CompletenessStepAnswer), options.include_reason]
-        settings = [options.threshold, options.strict_mode, options.without_intention]
-        self.rubric_version = digest_of([*rubric, *settings])[:12]
+        self._options = options
         carrying = Carrying(
             CompletenessStepAnswer, CompletenessState, self._step_question, notes_of, self._conclude_step
         )
-        self._asking = Asking(KIND, CompletenessAnswer, self._question, self._conclude, carrying=carrying, facts=facts)
-        self._judge = judge
-        self._options = options
-        self._memory = Memory(states, owner=(name, self.version, self.rubric_version))
-
-    @property
-    def judge_name(self) -> str:
-        return self._judge.name if self._judge is not None else NO_JUDGE
-
-    async def evaluate(self, unit: Unit) -> Judgement:
-        return await ask(self._asking, unit, self._judge, memory=self._memory)
+        rubric = [RUBRIC, STEP_RUBRIC, strict_schema(CompletenessStepAnswer), options.include_reason]
+        super().__init__(
+            Asking(KIND, CompletenessAnswer, self._question, self._conclude, carrying=carrying, facts=facts),
+            judge=judge,
+            name=name,
+            unit_kind=unit_kind,
+            rubric=[*rubric, options.threshold, options.strict_mode, options.without_intention],
+            states=states,
+        )
 
     def _question(self, unit: Unit, _: Record) -> str:
         return question(unit, include_reason=self._options.include_reason)
@@ -185,8 +177,7 @@ def _updated(known: KeptIntention, update: Update, unit: Unit) -> KeptIntention:
     )
 
 
-def _shown(evidence: Sequence[AnsweredCitation], satisfied: str, unit: Unit) -> list[tuple[str, str]]:
-    citations = [Citation(item.at, item.quote) for item in evidence]
+def _shown(citations: list[Citation], satisfied: str, unit: Unit) -> list[tuple[str, str]]:
     verified(citations, unit)
     if satisfied != "no":
         return []

@@ -13,17 +13,16 @@ from typing import Any, Literal
 
 from msgspec.structs import replace
 
-from evaluators.asking import MAX_REASON_CHARS, NO_JUDGE, Asking, ask, clean, verified
+from evaluators.asking import MAX_REASON_CHARS, Asking, clean, verified
 from evaluators.assessable import judged_turns
-from evaluators.carrying import Carrying, Memory
-from evaluators.content import digest_of
+from evaluators.carrying import Carrying
 from evaluators.evaluator import Judgement
 from evaluators.evidence import MAX_CITATIONS, MAX_QUOTE_CHARS, Citation, placed
 from evaluators.facts import Facts
 from evaluators.judge.errors import JudgeErrorType, UnusableAnswerError
-from evaluators.judge.frame import frame_text
 from evaluators.judge.judge import Judge
 from evaluators.judge.schema import strict_schema
+from evaluators.model_evaluator import ModelEvaluator
 from evaluators.role_adherence.answer import Deviation, RoleAnswer, TurnCheck
 from evaluators.role_adherence.role import Role
 from evaluators.role_adherence.rubric import RUBRIC, question
@@ -45,7 +44,7 @@ class RoleOptions:
     include_reason: bool = True
 
 
-class RoleAdherence:
+class RoleAdherence(ModelEvaluator):
     version = "2"
 
     def __init__(
@@ -58,11 +57,8 @@ class RoleAdherence:
         states: StateLedger | None = None,
         facts: Facts | None = None,
     ) -> None:
-        self.name = name
-        self.unit_kind = unit_kind
-        rubric = [frame_text(""), RUBRIC, strict_schema(RoleAnswer), options.role.text, options.include_reason]
-        self.rubric_version = digest_of([*rubric, options.scale, options.threshold])[:12]
-        self._asking = Asking(
+        self._options = options
+        asking = Asking(
             KIND,
             RoleAnswer,
             self._question,
@@ -71,16 +67,15 @@ class RoleAdherence:
             carrying=Carrying(RoleAnswer, RoleState, self._question, notes_of, self._conclude),
             facts=facts,
         )
-        self._judge = judge
-        self._options = options
-        self._memory = Memory(states, owner=(name, self.version, self.rubric_version))
-
-    @property
-    def judge_name(self) -> str:
-        return self._judge.name if self._judge is not None else NO_JUDGE
-
-    async def evaluate(self, unit: Unit) -> Judgement:
-        return await ask(self._asking, unit, self._judge, memory=self._memory)
+        rubric = [RUBRIC, strict_schema(RoleAnswer), options.role.text, options.include_reason]
+        super().__init__(
+            asking,
+            judge=judge,
+            name=name,
+            unit_kind=unit_kind,
+            rubric=[*rubric, options.scale, options.threshold],
+            states=states,
+        )
 
     def _question(self, unit: Unit, record: Record, state: RoleState | None = None) -> str:
         return question(

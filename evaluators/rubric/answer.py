@@ -11,13 +11,9 @@ from typing import Any, Literal, cast
 
 import msgspec
 
+from evaluators.evidence import Citation
 from evaluators.notebook import KeptNote
 from evaluators.rubric.model import Answer, Rubric
-
-
-class Citation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    at: str
-    quote: str
 
 
 class CriterionAnswer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

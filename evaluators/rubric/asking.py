@@ -146,10 +146,9 @@ def _require_each_once(answers: Sequence[CriterionAnswer], asked: Sequence[Asked
 
 def _kept(entry: CriterionAnswer, unit: Unit) -> KeptAnswer:
     """A `no` stands on its evidence. What else is cited is shown where it checks out."""
-    citations = [Citation(item.at, item.quote) for item in entry.evidence]
     asked = asked_of(entry)
     if entry.answer == "no":
-        found = verified(citations, unit)
+        found = verified(entry.evidence, unit)
         require_in_scope(found, unit, what=f"The answer no to {asked}")
         if asked.turn is not None and all(piece.turn != asked.turn for piece in found):
             raise UnusableAnswerError(
@@ -160,7 +159,7 @@ def _kept(entry: CriterionAnswer, unit: Unit) -> KeptAnswer:
         turn=asked.turn,
         answer=entry.answer,
         reasoning=clean(entry.reasoning, max_chars=_REASONING_CHARS),
-        evidence=[(item.at, item.quote) for item in all_placed(citations, unit)],
+        evidence=[(item.at, item.quote) for item in all_placed(entry.evidence, unit)],
     )
 
 

@@ -6,14 +6,10 @@ from typing import Literal
 
 import msgspec
 
+from evaluators.evidence import Citation
 from evaluators.notebook import KeptNote
 
 Verdict = Literal["pass", "fail", "not_applicable"]
-
-
-class Citation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    at: str
-    quote: str
 
 
 class Dimension(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -6,15 +6,14 @@ evaluator does not say whether the user got what they wanted: an agent that righ
 
 from __future__ import annotations
 
-from evaluators import evidence
-from evaluators.asking import NO_JUDGE, Asking, ask, clean, require_in_scope, verified
-from evaluators.carrying import Carrying, Memory
-from evaluators.content import digest_of
+from evaluators.asking import Asking, clean, require_in_scope, verified
+from evaluators.carrying import Carrying
 from evaluators.evaluator import Judgement
+from evaluators.evidence import Citation, all_placed
 from evaluators.facts import Facts
-from evaluators.judge.frame import frame_text
 from evaluators.judge.judge import Judge
 from evaluators.judge.schema import strict_schema
+from evaluators.model_evaluator import ModelEvaluator
 from evaluators.notebook import KEEP
 from evaluators.store.states import StateLedger
 from evaluators.task_adherence.answer import TaskAnswer, TaskStepAnswer
@@ -28,7 +27,7 @@ KIND = "task_adherence"
 _WORST_LAST = ("not_applicable", "pass", "fail")
 
 
-class TaskAdherence:
+class TaskAdherence(ModelEvaluator):
     version = "2"
     threshold = 1.0
 
@@ -43,25 +42,19 @@ class TaskAdherence:
         states: StateLedger | None = None,
         facts: Facts | None = None,
     ) -> None:
-        self.name = name
-        self.unit_kind = unit_kind
-        texts = [frame_text(""), RUBRIC, STEP_RUBRIC, KEEP]
-        self.rubric_version = digest_of([*texts, strict_schema(TaskStepAnswer), include_reason, policy.text])[:12]
+        self._include_reason = include_reason
+        self._policy = policy.text
         carrying = Carrying(
             TaskStepAnswer, TaskState, self._step_question, notes_of, _conclude_step, asks_for_notes=True
         )
-        self._asking = Asking(KIND, TaskAnswer, self._question, _conclude, carrying=carrying, facts=facts)
-        self._judge = judge
-        self._include_reason = include_reason
-        self._policy = policy.text
-        self._memory = Memory(states, owner=(name, self.version, self.rubric_version))
-
-    @property
-    def judge_name(self) -> str:
-        return self._judge.name if self._judge is not None else NO_JUDGE
-
-    async def evaluate(self, unit: Unit) -> Judgement:
-        return await ask(self._asking, unit, self._judge, memory=self._memory)
+        super().__init__(
+            Asking(KIND, TaskAnswer, self._question, _conclude, carrying=carrying, facts=facts),
+            judge=judge,
+            name=name,
+            unit_kind=unit_kind,
+            rubric=[RUBRIC, STEP_RUBRIC, KEEP, strict_schema(TaskStepAnswer), include_reason, policy.text],
+            states=states,
+        )
 
     def _question(self, unit: Unit, _: Record) -> str:
         return question(unit, include_reason=self._include_reason, policy=self._policy)
@@ -99,10 +92,9 @@ def _faults(answer: TaskAnswer, unit: Unit, record: Record) -> list[Fault]:
     found: list[Fault] = []
     for name, dimension in answer.dimensions.items():
         if dimension.verdict == "fail":
-            citations = [evidence.Citation(item.at, item.quote) for item in dimension.evidence]
             what = f"The verdict fail on {name}"
-            require_in_scope(verified(citations, unit), unit, what=what, first_turn=record.first_turn)
-            places = [(item.at, item.quote) for item in evidence.all_placed(citations, unit)]
+            require_in_scope(verified(dimension.evidence, unit), unit, what=what, first_turn=record.first_turn)
+            places = [(item.at, item.quote) for item in all_placed(dimension.evidence, unit)]
             found.append(Fault(name, clean(dimension.reasoning), places))
     return found
 
@@ -112,7 +104,7 @@ def _judgement(answer: TaskAnswer, unit: Unit, verdicts: dict[str, str], faults:
     found: list[Evidence] = []
     reasoning = {name: clean(dimension.reasoning) for name, dimension in answer.dimensions.items()}
     for fault in faults:
-        found += verified([evidence.Citation(at, quote) for at, quote in fault.citations], unit)
+        found += verified([Citation(at, quote) for at, quote in fault.citations], unit)
         if answer.dimensions[fault.dimension].verdict != "fail":
             reasoning[fault.dimension] = fault.reasoning
     details = {
