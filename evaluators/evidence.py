@@ -1,9 +1,9 @@
 """Checks that what a judge quotes stands where it says, before its verdict is accepted.
 
-A quote fits a place when it stands there word for word, after both are brought to one form: Unicode NFC, straight
-quotation marks, plain dashes, single spaces. Structured arguments and results fit in any of the forms in which they can
-be written: with and without spaces, with JSON escapes, and by their single values. Where no place has it word for word,
-the same words with other punctuation or an ellipsis between them do; what is kept is then what stands in the
+A quote fits a place when it stands there word for word (`wording`): Unicode NFC, straight quotation marks, plain
+dashes and single spaces in both. Structured arguments and results fit in any of the forms in which they can be written:
+with and without spaces, with JSON escapes, and by their single values. Where no place has it word for word, the same
+words with other punctuation or an ellipsis between them do (`quoting`); what is kept is then what stands in the
 conversation. A quote that stands in another place than the cited one is moved there if exactly one place has it: of the
 cited turn, else of the conversation. Nothing else is put right.
 """
@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import json
 import re
-import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
@@ -20,13 +19,13 @@ from typing import Literal, TypeAlias, assert_never
 
 import msgspec
 
-from collector.model import HandoffStep, JsonValue, MessageStep, Step, ToolCallStep, ToolResultStep, Turn
+from collector.model import HandoffStep, MessageStep, Step, ToolCallStep, ToolResultStep, Turn
 from evaluators.content import content_of
 from evaluators.quoting import PIECES, find_quote
 from evaluators.transcript.escape import escape
 from evaluators.transcript.places import call_text, handoff_text, result_text
-from evaluators.transcript.values import json_text
 from evaluators.verdict import Evidence, Unit
+from evaluators.wording import Forms, is_inside_number, is_short, stands_in, text_forms, value_forms
 
 Speaker: TypeAlias = Literal["user", "agent"]
 """Whose words a claim must rest on: the user's input, or what the agent itself said and called."""
@@ -34,26 +33,16 @@ Speaker: TypeAlias = Literal["user", "agent"]
 MAX_QUOTE_CHARS = 500
 MAX_CITATIONS = 12
 """That are looked at for one claim: it stands on its first ones, and each may take a while in a long conversation."""
-_MIN_ASCII_CHARS = 4
-_MIN_CHARS = 2
 _SHORT_PIECE_CHARS = 40
 _PLACE = re.compile(
     r"[#\[(]?(?:[0-9a-f]{10} )?t(\d{1,9})(?:\.(\d{1,9}|user|answer))?(?![.\w])(?:[ ,:\])-].*)?", re.DOTALL
 )
 """As it stands in the record; also with the words that follow it there, or in brackets."""
-_MARKS = str.maketrans(
-    dict.fromkeys("\u201c\u201d\u201e\u201f\xab\xbb\u2033\u301d\u301e\uff02", '"')
-    | dict.fromkeys("\u2018\u2019\u201a\u201b\u2032\uff07", "'")
-    | dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212", "-")
-)
-_BARE_QUOTE = re.compile(r'(?<!\\)"')
-_QUOTING = re.compile(r"\n\| ?")
 _LABEL = re.compile(r"\A(?:t\d{1,9}\.\w+|agent|assistant|user)\s*[:\uff1a|]\s*", re.IGNORECASE)
 _NOT_SAID_BY: Mapping[Speaker, str] = {
     "user": "does not stand in the user's own words at the place that it cites: copy it from there exactly.",
     "agent": "does not stand in the agent's own words or calls at the place that it cites: copy it from there exactly.",
 }
-_MAX_VALUE_DEPTH = 32
 _MAX_SEARCHED_CHARS = 500_000
 """What is read sign by sign for one quote, or for one that stands elsewhere; more would cost seconds."""
 
@@ -71,15 +60,6 @@ class EvidenceError(Exception):
     def __init__(self, problem: str) -> None:
         super().__init__(problem)
         self.problem = problem
-
-
-@dataclass(frozen=True, slots=True)
-class _Forms:
-    """The texts that a quote may be a part of: as they stand, as they read, and as JSON without its spaces."""
-
-    raw: tuple[str, ...]
-    plain: tuple[str, ...]
-    compact: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +86,11 @@ def placed(citation: Citation, unit: Unit, *, max_chars: int, by: Speaker | None
 
 
 def _cut(words: str, max_chars: int) -> str:
-    """Such that what is left is found again: of words in several pieces, no short rest of one."""
-    kept = words[:max_chars].strip()
+    """Such that what is left is found again: of words in several pieces, no short rest of one; of a number, nothing."""
+    end = min(max_chars, len(words))
+    while end > 0 and is_inside_number(words, end):
+        end -= 1
+    kept = words[:end].strip()
     whole, _, rest = kept.rpartition(PIECES)
     return whole if whole and len(words) > max_chars and len(rest) < _SHORT_PIECE_CHARS else kept
 
@@ -141,7 +124,8 @@ def _located(citation: Citation, unit: Unit, by: Speaker | None) -> tuple[Turn, 
             hits = list(_hits(citation.quote, unit.conversation.turns, by))
         if len(hits) != 1:
             words = f"does not stand at {at}: copy it from there exactly." if by is None else _NOT_SAID_BY[by]
-            raise EvidenceError(f"The quote {_shown(citation.quote)} {words}")
+            more = " It is short: copy the words around it too." if is_short(citation.quote.strip()) else ""
+            raise EvidenceError(f"The quote {_shown(citation.quote)} {words}{more}")
         hit = hits[0]
     return turns[hit.turn], hit
 
@@ -149,10 +133,7 @@ def _located(citation: Citation, unit: Unit, by: Speaker | None) -> tuple[Turn, 
 def _hits(quote: str, turns: Iterable[Turn], by: Speaker | None) -> Iterator[_Found]:
     """Where it stands word for word; only where it does so nowhere, where its words stand."""
     places = [(turn.index, place, forms) for turn in turns for place, forms in _places(turn, by)]
-    needles = list(dict.fromkeys(_needles(quote)))
-    exact = [
-        _Found(turn, place, quote) for turn, place, forms in places if any(_fits(needle, forms) for needle in needles)
-    ]
+    exact = [_Found(turn, place, quote) for turn, place, forms in places if stands_in(quote, forms)]
     if exact:
         yield from exact
         return
@@ -165,106 +146,30 @@ def _hits(quote: str, turns: Iterable[Turn], by: Speaker | None) -> Iterator[_Fo
             yield _Found(turn, place, found)
 
 
-def _places(turn: Turn, by: Speaker | None) -> Iterator[tuple[str, _Forms]]:
+def _places(turn: Turn, by: Speaker | None) -> Iterator[tuple[str, Forms]]:
     if turn.user_input is not None and by != "agent":
-        yield "user", _text_forms(turn.user_input)
+        yield "user", text_forms(turn.user_input)
     if by == "user":
         return
     for number, step in enumerate(turn.steps):
         if by is None or not isinstance(step, ToolResultStep):
             yield str(number), _step_forms(step)
     if turn.output is not None:
-        yield "answer", _text_forms(turn.output)
+        yield "answer", text_forms(turn.output)
 
 
-def _step_forms(step: Step) -> _Forms:
+def _step_forms(step: Step) -> Forms:
     match step:
         case MessageStep():
-            return _text_forms(step.text)
+            return text_forms(step.text)
         case ToolCallStep():
-            return _value_forms(call_text(step), step.arguments)
+            return value_forms(call_text(step), step.arguments, name=step.name)
         case ToolResultStep():
-            return _value_forms(result_text(step, named=True), step.result)
+            return value_forms(result_text(step, named=True), step.result, name=step.name)
         case HandoffStep():
-            return _text_forms(handoff_text(step))
+            return text_forms(handoff_text(step))
         case _:
             assert_never(step)
-
-
-def _text_forms(text: str) -> _Forms:
-    return _Forms((text,), (normalised(text), normalised(escape(text))))
-
-
-def _value_forms(text: str, value: JsonValue) -> _Forms:
-    parsed = _parsed(value) if isinstance(value, str) else value
-    strings = tuple(_strings(parsed, _MAX_VALUE_DEPTH))
-    compact = () if parsed is None else (_squeezed(json_text(parsed)),)
-    return _Forms((text, *strings), (*_text_forms(text).plain, *map(normalised, strings)), compact)
-
-
-def _parsed(text: str) -> JsonValue:
-    try:
-        value: JsonValue = json.loads(text) if text.lstrip()[:1] in ("{", "[") else None
-    except (ValueError, RecursionError):
-        return None
-    return value
-
-
-def _strings(value: JsonValue, depth: int) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif depth > 0 and isinstance(value, Mapping):
-        for item in value.values():
-            yield from _strings(item, depth - 1)
-    elif depth > 0 and isinstance(value, list | tuple):
-        for item in value:
-            yield from _strings(item, depth - 1)
-
-
-def _needles(quote: str) -> Iterator[str]:
-    """The quote as it stands; without the record's quoting, quotation marks around it, or an ellipsis after it; and
-    with its JSON escapes undone.
-    """
-    text = _QUOTING.sub("\n", quote.strip().removeprefix("| "))
-    for form in (text, _unescaped(text) if "\\" in text else None):
-        if form is not None:
-            plain = normalised(form)
-            yield plain
-            yield plain.removesuffix("...").removesuffix("…").strip()
-            if len(plain) > 2 and plain[0] == plain[-1] and plain[0] in "\"'":
-                yield plain[1:-1].strip()
-
-
-def _unescaped(text: str) -> str | None:
-    for form in (text, _BARE_QUOTE.sub(r"\"", text)):
-        try:
-            return str(json.loads(f'"{form}"', strict=False))
-        except ValueError:
-            continue
-    return None
-
-
-def _fits(needle: str, forms: _Forms) -> bool:
-    if not _says_enough(needle):
-        return bool(needle) and needle in forms.plain  # Short words are evidence only where they are all there is.
-    squeezed = _squeezed(needle)
-    return any(needle in text for text in forms.plain) or any(squeezed in text for text in forms.compact)
-
-
-def _says_enough(needle: str) -> bool:
-    """Four letters, two signs of other scripts or of none (`!!`), or one symbol such as an emoji."""
-    if any(unicodedata.category(char) == "So" for char in needle):
-        return True
-    words = needle.isascii() and any(char.isalnum() for char in needle)
-    return len(needle) >= (_MIN_ASCII_CHARS if words else _MIN_CHARS)
-
-
-def normalised(text: str) -> str:
-    return " ".join(unicodedata.normalize("NFC", text).translate(_MARKS).split())
-
-
-def _squeezed(text: str) -> str:
-    return "".join(normalised(text).split())
 
 
 def _shown(text: str) -> str:

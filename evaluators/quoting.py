@@ -26,7 +26,6 @@ _TOKEN = re.compile(rf"(?P<escape>{_ESCAPE})|(?P<number>{_NUMBER})|(?P<word>{_LE
 _MIN_LETTERS = 10
 _MIN_PIECE_LETTERS = 5
 _WIDE = 2.5
-"""What a letter weighs of scripts that write a word in one or two."""
 _MAX_QUOTE_CHARS = 4000
 _MAX_TEXT_CHARS = 400_000
 
@@ -45,7 +44,7 @@ class _Signs:
 def find_quote(quote: str, text: str) -> str | None:
     """The words as they stand in the text, or None."""
     pieces = [signs for signs in map(_signs, _ELLIPSIS.split(quote[:_MAX_QUOTE_CHARS])) if signs.starts]
-    weights = [_weight(piece.written) for piece in pieces]
+    weights = [weight(piece.written) for piece in pieces]
     too_little = sum(weights) < _MIN_LETTERS or any(weight < _MIN_PIECE_LETTERS for weight in weights)
     if too_little or len(text) > _MAX_TEXT_CHARS:
         return None
@@ -77,5 +76,11 @@ def _tokens(text: str) -> Iterator[tuple[str, tuple[int, int]]]:
             yield unicodedata.normalize("NFKC", match[0]).casefold(), match.span()
 
 
-def _weight(written: str) -> float:
-    return sum(1 if sign.isascii() else _WIDE for sign in written if sign != "\0")
+def weight(text: str) -> float:
+    """In letters; those of scripts that write a word in one or two weigh more."""
+    return sum(1 if sign.isascii() or is_cased(sign) else _WIDE for sign in text if sign != "\0")
+
+
+def is_cased(sign: str) -> bool:
+    """A digit, or a letter of a script with two cases, whose words stand between spaces; not all others do."""
+    return unicodedata.category(sign) in ("Ll", "Lu", "Nd")

@@ -121,7 +121,9 @@ class JuryConfig(ConfigPart):
     """Further answers to the same question, of which the majority counts; off without samples and models."""
 
     samples: Annotated[int, Field(ge=0, le=20)] = 0
-    """Further answers of the same model."""
+    """Further answers of the same model. Even votes are an abstention, without a score: with the first answer and those
+    of `models`, an odd number of answers decides.
+    """
     models: Annotated[tuple[str, ...], Field(max_length=20)] = ()
     """Other models at the same endpoint; each gives one answer."""
     when: Literal["uncertain", "always"] = "uncertain"

@@ -112,6 +112,8 @@ def _asks(judge: JudgeSettings, config: Config) -> str:
     bounds = " and ".join(f"{limit.shown(limit.amount)} a {limit.period}" for limit in budget.limits)
     jury = [judge.model] * judge.jury.samples + list(judge.jury.models)
     more = f" and as a jury {', '.join(jury)}" if jury else ""
+    if len(jury) % 2:
+        more += f" ({len(jury) + 1} answers: even votes are an abstention, without a score)"
     return f"asks {judge.model}{more}{f', for at most {bounds}' if bounds else ''}"
 
 

@@ -15,7 +15,6 @@ from collector.model import Conversation
 from evaluators.agent_rubric.answer import CompiledAnswer, Demand
 from evaluators.agent_rubric.question import QUESTION, question
 from evaluators.content import digest_of
-from evaluators.evidence import normalised
 from evaluators.judge.answer import decode_answer
 from evaluators.judge.errors import JudgeErrorType, UnusableAnswerError
 from evaluators.judge.frame import frame_text
@@ -29,6 +28,7 @@ from evaluators.transcript.escape import one_line
 from evaluators.transcript.places import places_of
 from evaluators.transcript.record import Record, end_line, record_of
 from evaluators.verdict import JudgeInfo
+from evaluators.wording import normalised
 
 NAME = "rubric_compiler"
 """As metrics and schemas call it."""

@@ -1,8 +1,8 @@
 """Reads a judge's answer strictly: one JSON object of the asked form, or `UnusableAnswerError`; never a guess.
 
-Tolerated around the object are only a code fence and the visible thinking of local reasoning models, since both are the
-server's manners and not the judge's words. Duplicate keys, unknown fields, other types and words outside of the
-vocabulary are refused.
+Tolerated around the object are only a byte order mark, a code fence and the visible thinking of local reasoning models,
+since these are the server's manners and not the judge's words. Duplicate keys, unknown fields, other types and words
+outside of the vocabulary are refused.
 """
 
 from __future__ import annotations
@@ -19,14 +19,18 @@ from evaluators.transcript.escape import one_line
 T = TypeVar("T", bound=msgspec.Struct)
 
 _MAX_CHARS = 512 * 1024
-_THINKING = re.compile(r"\A\s*<(think|thinking|reasoning)>.*?</\1>", re.DOTALL)
+_THINKING = re.compile(r"\A(?:\s*<(think|thinking|reasoning)>.*?</\1>)+", re.DOTALL)
+_OPENED_BY_TEMPLATE = re.compile(r"\A[^{`].*?</(?:think|thinking|reasoning)>", re.DOTALL)
+"""Some chat templates write the tag that opens it themselves, so that an answer begins within it."""
+_BOM = "\ufeff"
 _FENCED = re.compile(r"\A```[a-zA-Z]*\s*\n(.*?)\n?\s*```\Z", re.DOTALL)
 
 
 def decode_answer(content: str, answer_type: type[T]) -> T:
     if len(content) > _MAX_CHARS:
         raise UnusableAnswerError(f"It was longer than {_MAX_CHARS} characters.")
-    text = _THINKING.sub("", content).strip()
+    text = _THINKING.sub("", content.strip().strip(_BOM)).strip()
+    text = _OPENED_BY_TEMPLATE.sub("", text).strip().strip(_BOM).strip()
     fenced = _FENCED.match(text)
     if fenced:
         text = fenced[1].strip()

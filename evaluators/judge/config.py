@@ -29,7 +29,9 @@ class AzureConfig:
 
 @dataclass(frozen=True, slots=True)
 class JuryConfig:
-    """Further answers to the same question, from which the majority is taken; off without samples and models."""
+    """Further answers to the same question, from which the majority is taken; off without samples and models. Even
+    votes are an abstention.
+    """
 
     samples: int = 0
     """Of the same model."""

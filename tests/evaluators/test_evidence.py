@@ -82,6 +82,7 @@ def test_a_quote_is_found_where_it_stands(at, quote, turn, step):
         pytest.param("t0.answer", "", "does not stand", id="empty"),
         pytest.param("t0.answer", "  ", "does not stand", id="blank"),
         pytest.param("t0.answer", "it", "does not stand", id="too short to prove anything"),
+        pytest.param("t0.answer", "have", "copy the words around it", id="a word that stands anywhere"),
         pytest.param("t0.answer", "\x00\ud800", "does not stand", id="unprintable"),
         pytest.param("t" + "9" * 400, "Ok", "is no place", id="giant number"),
     ],
@@ -156,3 +157,74 @@ def test_words_are_looked_for_where_the_one_speaks_who_is_meant(at, quote, by, f
         return
     with pytest.raises(EvidenceError, match=f"the {by}'s own words"):
         verify(Citation(at, quote), unit(), by=by)
+
+
+SAID = (
+    "I have refunded it, and I will refund the rest, 124.90 EUR in 1,200 parts. Sure. I am unable to pay it back, "
+    "dude. Bon après-midi, дорогой друг. 好的。已为您取消预订。"
+)
+
+
+@pytest.mark.parametrize(
+    ("quote", "is_evidence"),
+    [
+        pytest.param("have", False, id="four letters"),
+        pytest.param("rest,", False, id="four letters and a comma"),
+        pytest.param("refund", False, id="twice, once within another word"),
+        pytest.param("able to", False, id="a part of a word"),
+        pytest.param("unable", True, id="a word that stands there once"),
+        pytest.param("Sure", True, id="a sentence of one word"),
+        pytest.param("dude", True, id="a clause of one word"),
+        pytest.param("124.90", True, id="a number"),
+        pytest.param("24.90", False, id="the end of a number"),
+        pytest.param("24.90 EUR", False, id="the end of a number, with words"),
+        pytest.param("the rest, 124", False, id="the beginning of a number"),
+        pytest.param("124.90 EUR in 1", False, id="the beginning of a number with separators"),
+        pytest.param("the rest, 124.90", True, id="the whole number"),
+        pytest.param("дорогой", True, id="cyrillic"),
+        pytest.param("рогой", False, id="a part of a cyrillic word"),
+        pytest.param("取消", True, id="two chinese signs"),
+        pytest.param("好的", True, id="a chinese sentence"),
+    ],
+)
+def test_a_few_letters_are_evidence_only_where_they_point_to_one_place(quote, is_evidence):
+    said = conversation_unit(ConversationBuilder().turn("Hm?").answer(SAID).build())
+
+    assert bool(list(all_placed([Citation("t0.answer", quote)], said))) is is_evidence
+
+
+@pytest.mark.parametrize(
+    ("quote", "is_evidence"),
+    [
+        pytest.param("book", True, id="the name of the tool"),
+        pytest.param("Oz", True, id="a value"),
+        pytest.param("412", True, id="a number"),
+        pytest.param("true", False, id="a yes or no without its key"),
+        pytest.param('"paid": true', True, id="a yes or no with its key"),
+        pytest.param('"room":412', True, id="without spaces"),
+        pytest.param('"room":41', False, id="a part of a number without spaces"),
+    ],
+)
+def test_a_value_of_a_call_is_evidence_however_short(quote, is_evidence):
+    call = {"guest": "Oz", "room": 412, "paid": True, "title": "book of guests"}
+    booking = conversation_unit(ConversationBuilder().turn("Hm?").call("book", call, result="ok").answer("Ok").build())
+
+    assert bool(list(all_placed([Citation("t0.0", quote)], booking))) is is_evidence
+
+
+@pytest.mark.parametrize("sign", ["9", "9.9 ", "1,000,"])
+def test_what_is_cut_is_found_again(sign):
+    """A cut must not leave the half of a number, which would be another one."""
+    long = conversation_unit(ConversationBuilder().turn("Hm?").answer("Paid: " + sign * 400 + "USD").build())
+
+    (kept,) = all_placed([Citation("t0.answer", "Paid: " + sign * 400 + "USD")], long, max_chars=160)
+
+    assert len(kept.quote) > 100
+    assert verify(kept, long).quote == kept.quote
+
+
+def test_a_text_of_nothing_but_one_number_is_looked_through_in_bounded_time():
+    long = conversation_unit(ConversationBuilder().turn("1." * 200_000).answer("Fine.").build())
+
+    with pytest.raises(EvidenceError):
+        verify(Citation("t0.user", "1.1.1.1.1.1"), long)

@@ -41,6 +41,11 @@ PLANS: Mapping[str, tuple[str, Mapping[str, str], str]] = {
     "judge": ("judge: {model: small}", {}, "asks small"),
     "judge of the environment": ("{}", KEY, "asks gpt-5-mini"),
     "jury": ("judge: {model: a, jury: {samples: 1, models: [b]}}", {}, "asks a and as a jury a, b"),
+    "even jury": (
+        "judge: {model: a, jury: {samples: 1}}",
+        {},
+        "asks a and as a jury a (2 answers: even votes are an abstention, without a score)",
+    ),
     "budget": (
         "judge: {model: own, prices: {own: {input: 0, output: 0}}, budget: {usd_per_day: 1}}",
         {},

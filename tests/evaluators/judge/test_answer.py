@@ -24,6 +24,10 @@ TEXT = json.dumps(ANSWER)
         pytest.param(f"```json\n{TEXT}\n```", id="code fence"),
         pytest.param(f"```\n{json.dumps(ANSWER, indent=1)}\n```", id="code fence without a language"),
         pytest.param(f"<think>Is it {{fine}}?\n\nYes.</think>\n{TEXT}", id="visible thinking"),
+        pytest.param(f"<think>A.</think>\n<think></think> <reasoning>B.</reasoning>{TEXT}", id="thinking in blocks"),
+        pytest.param(f"Is it {{fine}}? Yes.\n</think>\n\n{TEXT}", id="thinking that the template opened"),
+        pytest.param(f"\ufeff{TEXT}", id="byte order mark"),
+        pytest.param(f"<think>Hm.</think>\ufeff\n```json\n{TEXT}\n```\n", id="thinking, mark and fence"),
     ],
 )
 def test_one_object_of_the_asked_form_is_read(content):
@@ -44,6 +48,9 @@ def test_one_object_of_the_asked_form_is_read(content):
         pytest.param(TEXT[:-20], id="cut"),
         pytest.param(f"[{TEXT}]", id="a list"),
         pytest.param("<think>never ends", id="thinking that does not end"),
+        pytest.param(f"<think>{TEXT}", id="an answer within its thinking"),
+        pytest.param(f"{TEXT}</think>It passes.", id="thinking behind an answer"),
+        pytest.param(f"Hm.</think>It passes: {TEXT}", id="prose behind thinking"),
         pytest.param(TEXT.replace('"pass"', '"PASS"', 1), id="other case"),
         pytest.param(TEXT.replace('"pass"', '"maybe"', 1), id="out of vocabulary"),
         pytest.param(TEXT.replace('"pass"', "1", 1), id="number for a word"),
