@@ -80,8 +80,8 @@ def test_a_receiver_that_is_off_is_not_in_the_plan(config: Configure) -> None:
 
 BROKEN: Mapping[str, tuple[str, Mapping[str, str], str]] = {
     "evaluator unknown": ("evaluators: [task_adherance]", {}, "task_adherance"),
-    "evaluator option unknown": ("evaluators: [{task_adherence: {onn: turn}}]", {}, "'onn'"),
-    "evaluator option wrong": ("evaluators: [{role_adherence: {threshold: 3}}]", {}, "'threshold'"),
+    "evaluator option unknown": ("evaluators: [{task_adherence: {onn: turn}}]", {}, "task_adherence.onn"),
+    "evaluator option wrong": ("evaluators: [{role_adherence: {threshold: 3}}]", {}, "role_adherence.threshold"),
     "sample out of range": ("evaluators: [{task_adherence: {sample: 2}}]", {}, "sample"),
     "unit unknown": ("evaluators: [{task_adherence: {on: session}}]", {}, "session"),
     "rule empty": ("evaluators: [{rules: {rules: [{}]}}]", {}, "rules"),

@@ -80,7 +80,7 @@ def test_a_conversation_with_one_message_only_can_be_left_out():
         ({"applies": {"matches": "x", "at_least": 0}}, "applies must be a mapping such as"),
         ({"applies": {"matches": "("}}, "no regular expression"),
         ({"resource": "prod"}, "resource must be a mapping"),
-        ({"after_close": "reopen"}, "after_close must be rescore, ignore or reject"),
+        ({"after_close": "reopen"}, "must be one of rescore, ignore, reject"),
     ],
 )
 def test_options_that_make_no_sense_are_named(options, words):

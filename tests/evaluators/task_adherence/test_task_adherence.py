@@ -225,7 +225,5 @@ def test_another_policy_is_another_rubric():
 
 @pytest.mark.parametrize("name", ["doubt", "safety_refusal"])
 def test_a_policy_is_pass_or_fail(name):
-    with pytest.raises(
-        EvaluatorConfigError, match=f"'{name}' of 'task_adherence' is 'maybe' and must be one of pass, fail"
-    ):
+    with pytest.raises(EvaluatorConfigError, match=f"task_adherence.{name} is 'maybe' and must be one of pass, fail"):
         make_task_adherence(EvaluatorRequest(name="task_adherence", options={name: "maybe"}))
