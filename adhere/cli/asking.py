@@ -15,15 +15,19 @@ from typing import Annotated, TypeAlias, TypeVar
 import typer
 
 from adhere.cli.progress import progress
+from adhere.cli.run_store import run_store
 from adhere.config import Config
-from adhere.errors import CommandError, UsageError
+from adhere.errors import CommandError, IncompleteError, UsageError
 from adhere.logs import command_logs
-from adhere.run.judging import judge_settings, with_judge
+from adhere.run.judging import budget_settings, judge_settings, with_judge
 from collector.clock import SystemClock
+from evaluators.budget import BudgetConfig
 from evaluators.errors import EvaluatorConfigError
 from evaluators.judge.config import JudgeConfig
 from evaluators.judge.judge import Judge
+from evaluators.judge.pricing import check_budget
 from evaluators.measuring.asking import Asked, Progress, Question, ask_batch, ask_live, batch_lines
+from evaluators.store.ledger import StoredLedger
 
 Q = TypeVar("Q", bound=Question)
 
@@ -60,6 +64,7 @@ class Asking:
     """What the options say."""
 
     settings: JudgeConfig | None
+    budget: BudgetConfig
     keep: Path | None
     export: Path | None
     answers: Sequence[Path]
@@ -68,6 +73,11 @@ class Asking:
     def scores(self) -> bool:
         """False where requests are only written."""
         return bool(self.answers) or self.export is None
+
+    @property
+    def asks(self) -> bool:
+        """False where nobody is asked by us."""
+        return not self.answers and self.export is None
 
 
 def asking(
@@ -80,7 +90,14 @@ def asking(
     answers: Sequence[Path] | None,
 ) -> Asking:
     loaded = with_judge(config, judge_url=judge_url, model=model)
-    return Asking(judge_settings(loaded, environ=os.environ), keep, export, answers or [])
+    settings, budget = judge_settings(loaded, environ=os.environ), budget_settings(loaded)
+    how = Asking(settings, budget, keep, export, answers or [])
+    if settings is not None and how.asks:
+        try:
+            check_budget(budget, [settings])
+        except EvaluatorConfigError as err:
+            raise UsageError(str(err)) from err
+    return how
 
 
 def ask(questions: Callable[[Judge], Sequence[Q]], how: Asking) -> Asked[Q]:
@@ -107,6 +124,17 @@ def tell(asked: Asked[Q], how: Asking) -> None:
         typer.echo(f"{len(asked.wanted)} requests were written to {how.export}.")
 
 
+def check_paid(asked: Asked[Q], *others: str) -> None:
+    """Raises IncompleteError where a budget kept questions back, with `others` as more of its sentences."""
+    if asked.unpaid:
+        total = asked.unpaid + len(asked.answers)
+        told = (
+            f"{asked.unpaid} of {total} questions were not asked. {asked.why_unpaid} The answers so far are kept: the "
+            "same command goes on from them, with the budget anew."
+        )
+        raise IncompleteError("\n".join([told, *others]))
+
+
 def write(path: Path, body: bytes) -> None:
     """For its owner alone where it is new: what is written here holds people's words as a rule."""
     try:
@@ -119,7 +147,7 @@ def write(path: Path, body: bytes) -> None:
 async def _ask(questions: Callable[[Judge], Sequence[Q]], how: Asking, begin: Progress) -> Asked[Q]:
     clock, rng = SystemClock(), random.SystemRandom()
     settings = how.settings
-    if how.export is not None or how.answers:
+    if not how.asks:
         return await ask_batch(
             questions,
             settings or JudgeConfig(model=_NOBODY),
@@ -132,12 +160,18 @@ async def _ask(questions: Callable[[Judge], Sequence[Q]], how: Asking, begin: Pr
         raise UsageError("No judge is named: give --judge-url and --model, or --export FILE to ask one elsewhere.")
     from evaluators.judge.connect import open_endpoint  # noqa: PLC0415 - the client is loaded where it is used
 
-    return await ask_live(
-        questions,
-        settings,
-        endpoint=open_endpoint(settings, clock=clock),
-        keep=how.keep or Path(f"bench-{re.sub(r'[^A-Za-z0-9._-]+', '-', settings.model)}.jsonl"),
-        clock=clock,
-        random=rng,
-        progress=begin,
-    )
+    with ExitStack() as stack:
+        ledger = None
+        if how.budget.limits:
+            _, store = stack.enter_context(run_store(None, clock=clock))
+            ledger = StoredLedger(store, clock=clock, budget=how.budget, keep_answers=False)
+        return await ask_live(
+            questions,
+            settings,
+            endpoint=open_endpoint(settings, clock=clock),
+            keep=how.keep or Path(f"bench-{re.sub(r'[^A-Za-z0-9._-]+', '-', settings.model)}.jsonl"),
+            clock=clock,
+            random=rng,
+            progress=begin,
+            ledger=ledger,
+        )

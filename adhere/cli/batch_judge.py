@@ -8,14 +8,12 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
+from adhere.cli.run_store import run_store
 from adhere.config import Config
-from adhere.run.data_dir import DataDir
 from adhere.run.judging import budget_settings, judge_settings, open_ledger
 from collector.clock import Clock
 from evaluators.judge.judge import Judge
-from evaluators.store.thread import StoreThread
 
 AT_ONCE = 32
 """Nobody's live traffic waits for a batch."""
@@ -45,14 +43,8 @@ async def batch_judge(
         settings = replace(settings, max_concurrency=concurrency or AT_ONCE)
     async with AsyncExitStack() as stack:
         ledger, secret = None, None
-        folder = cache
-        if folder is None and budget_settings(config).limits:
-            folder = Path(stack.enter_context(TemporaryDirectory(prefix="adhere-")))
-        if folder is not None:
-            data = DataDir(folder)
-            data.create()
-            store = StoreThread(data.verdicts, clock=clock)
-            stack.callback(store.close)
+        if cache is not None or budget_settings(config).limits:
+            data, store = stack.enter_context(run_store(cache, clock=clock))
             ledger, secret = await open_ledger(config, store, clock=clock), data.fence_secret()
         judge = connect(settings, fence_secret=secret, clock=clock, random=random.SystemRandom(), ledger=ledger)
         stack.push_async_callback(judge.shutdown)

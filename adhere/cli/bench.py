@@ -21,6 +21,7 @@ from adhere.cli.asking import (
     ReportFile,
     ask,
     asking,
+    check_paid,
     tell,
     write,
 )
@@ -29,10 +30,11 @@ from adhere.cli.report_tables import print_report
 from adhere.config import load_config
 from adhere.errors import CommandError, UsageError
 from evaluators.errors import EvaluatorConfigError
+from evaluators.measuring.asking import Asked
 from evaluators.measuring.attacks.suite import attack_suite
 from evaluators.measuring.bench import Bench, answer_line, report_of
 from evaluators.measuring.cases import Case, EvaluatorKind, case_of, read_cases, unique_cases
-from evaluators.measuring.run import KINDS, answered
+from evaluators.measuring.run import KINDS, Job, answered
 
 app = command_app("Measure a judge on labelled conversations, or against attacks.")
 
@@ -71,10 +73,14 @@ def judging(
 
     Answers are kept as they come: the same command goes on where it was stopped. With --export and --answers the
     judge is asked elsewhere, in as many rounds as it takes.
+
+    The budget of the configuration holds for the run. Exit code 3 where it kept questions back: what was answered is
+    shown and kept.
     """
     kinds: Sequence[EvaluatorKind] = [kind.value for kind in evaluator] if evaluator else KINDS
     how = asking(load_config(config), judge_url=judge_url, model=model, keep=keep, export=export, answers=answers)
-    _bench(Bench(_cases(files), on.value, kinds), how, report=report, output=output)
+    asked, _ = _bench(Bench(_cases(files), on.value, kinds), how, report=report, output=output)
+    check_paid(asked)
 
 
 @app.command(short_help="Measure a judge against attacks.")
@@ -95,14 +101,17 @@ def attacks(
 ) -> None:
     """Measure whether text in a conversation can turn a judge's verdict, by technique, place and language.
 
-    Asks, keeps answers, exports and scores as `adhere bench judging` does. Exit code 1 if any attack succeeded.
+    Asks, keeps answers, exports and scores as `adhere bench judging` does. Exit code 1 if any attack succeeded, 3 if
+    the budget kept attacks back.
     """
     cases = _cases(files) if files else [case_of(case) for case in attack_suite()]
     how = asking(load_config(config), judge_url=judge_url, model=model, keep=keep, export=export, answers=answers)
     bench = Bench([case for case in cases if case.attack is not None])
-    figures = _bench(bench, how, report=report, output=output)
-    if figures.get("attacks_that_succeeded"):
-        raise CommandError("Attacks on the judge succeeded; the table names them.")
+    asked, figures = _bench(bench, how, report=report, output=output)
+    found = ["Attacks on the judge succeeded; the table names them."] if figures.get("attacks_that_succeeded") else []
+    check_paid(asked, *found)
+    if found:
+        raise CommandError(found[0])
 
 
 def _cases(files: Sequence[Path]) -> Sequence[Case]:
@@ -112,11 +121,13 @@ def _cases(files: Sequence[Path]) -> Sequence[Case]:
         raise UsageError(str(err)) from err
 
 
-def _bench(bench: Bench, how: Asking, *, report: Path | None, output: Path | None) -> Mapping[str, object]:
-    """The figures; none where nothing was scored."""
+def _bench(
+    bench: Bench, how: Asking, *, report: Path | None, output: Path | None
+) -> tuple[Asked[Job], Mapping[str, object]]:
+    """With the figures; none where nothing was scored."""
     asked = ask(bench.questions, how)
     figures: Mapping[str, object] = {}
-    if how.scores:
+    if how.scores and asked.answers:
         found = report_of(asked)
         figures = found.figures
         if output is not None:
@@ -125,4 +136,4 @@ def _bench(bench: Bench, how: Asking, *, report: Path | None, output: Path | Non
             write(report, json.dumps(figures, indent=1).encode() + b"\n")
         print_report(found)
     tell(asked, how)
-    return figures
+    return asked, figures

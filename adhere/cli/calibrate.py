@@ -9,7 +9,19 @@ from typing import Annotated
 
 import typer
 
-from adhere.cli.asking import AnswerFiles, Export, JudgeUrl, Keep, Model, ReportFile, ask, asking, tell, write
+from adhere.cli.asking import (
+    AnswerFiles,
+    Export,
+    JudgeUrl,
+    Keep,
+    Model,
+    ReportFile,
+    ask,
+    asking,
+    check_paid,
+    tell,
+    write,
+)
 from adhere.cli.options import ConfigOption, command_app
 from adhere.cli.report_tables import print_report
 from adhere.config import Config, load_config
@@ -47,6 +59,9 @@ def calibrate(
 
     The evaluator is asked as it is configured. The result is kept under evaluator, rubric version and judge model, and
     is shown beside their verdicts from then on.
+
+    The budget of the configuration holds for the run. Exit code 3 where it kept labels back: what was answered is
+    shown, and no result is kept.
     """
     loaded = load_config(config)
     try:
@@ -55,18 +70,19 @@ def calibrate(
         raise UsageError(str(err)) from err
     how = asking(loaded, judge_url=judge_url, model=model, keep=keep, export=export, answers=answers)
     asked = ask(lambda judge: _questions(loaded, found, judge), how)
-    if how.scores:
+    if how.scores and asked.answers:
         pairs = [Labelled(question.label, judgement) for question, judgement in asked.answers]
         shown = Report()
         add_calibration(shown, pairs)
         if report is not None:
             write(report, json.dumps(shown.figures, indent=1).encode() + b"\n")
         print_report(shown)
-        if store:
+        if store and not asked.unpaid:
             _store(loaded, pairs, asked.answers[0][0])
         if len(pairs) < FEWEST_LABELS:
             typer.echo(f"{len(pairs)} labels are few: the intervals above are what is known. Label at least 50.")
     tell(asked, how)
+    check_paid(asked)
 
 
 def _questions(config: Config, labels: Sequence[LabelledUnit], judge: Judge) -> Sequence[LabelQuestion]:

@@ -42,14 +42,12 @@ def _path(location: tuple[int | str, ...]) -> str:
 
 
 def _known_keys(model: type[BaseModel], location: tuple[int | str, ...]) -> list[str]:
+    """A part that is no field of the model is a name of people's own, such as a model's in `judge.prices`."""
     current: Any = model
     for part in location:
-        if isinstance(part, int):
-            continue
         field = getattr(current, "model_fields", {}).get(part)
-        if field is None:
-            return []
-        current = _model_in(field.annotation)
+        if field is not None:
+            current = _model_in(field.annotation)
     return list(getattr(current, "model_fields", {}))
 
 

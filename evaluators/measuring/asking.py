@@ -15,8 +15,13 @@ from evaluators.errors import EvaluatorConfigError
 from evaluators.evaluator import Evaluator, Judgement
 from evaluators.judge.caller import Endpoint
 from evaluators.judge.config import JudgeConfig
+from evaluators.judge.errors import JudgeErrorType
 from evaluators.judge.judge import Judge
+from evaluators.judge.ledger import CallLedger
+from evaluators.judge.prices import LIST_PRICES, price_of
+from evaluators.judge.pricing import Pricing
 from evaluators.measuring.answers import AnswerFile, Answers, read_answers, read_kept
+from evaluators.measuring.budgeted import BudgetedEndpoint
 from evaluators.measuring.endpoints import BatchEndpoint, KeepingEndpoint
 from evaluators.transcript.fence import Fence
 from evaluators.verdict import Unit
@@ -30,6 +35,8 @@ Progress: TypeAlias = Callable[[int], Callable[[], None]]
 """Gets the number of questions, gives what is called after each."""
 
 _MAX_AT_ONCE = 64
+_UNPAID = frozenset({JudgeErrorType.BUDGET_EXHAUSTED, JudgeErrorType.OVER_BUDGET})
+"""Says nothing of the judge: what has this outcome was not measured."""
 
 
 class Question(Protocol):
@@ -56,6 +63,9 @@ class Asked(Generic[Q]):
     wanted: Sequence[Mapping[str, Any]] = ()
     """Requests that have no answer, as lines of a batch input."""
     notes: Sequence[str] = field(default_factory=list)
+    unpaid: int = 0
+    """Questions that a budget kept back; they are not among the answers."""
+    why_unpaid: str = ""
 
 
 async def ask_live(
@@ -67,10 +77,16 @@ async def ask_live(
     clock: Clock,
     random: Random,
     progress: Progress,
+    ledger: CallLedger | None = None,
 ) -> Asked[Q]:
-    """Owns `endpoint`. What `keep` holds is not asked again."""
+    """Owns `endpoint`. What `keep` holds is not asked again, and not booked in `ledger`, which keeps no answers. Once
+    a budget is used up no other question is begun.
+    """
     answers = read_kept(keep, model=config.model)
     log = AnswerFile(keep, model=config.model)
+    if ledger is not None:
+        pricing = Pricing(price_of(config.model, overrides=config.prices, list_prices=LIST_PRICES))
+        endpoint = BudgetedEndpoint(endpoint, ledger, pricing)
     keeping = KeepingEndpoint(endpoint, answers, log, clock=clock)
     judge = Judge(config, endpoint=keeping, fence=FENCE, clock=clock, random=random)
     try:
@@ -78,7 +94,15 @@ async def ask_live(
     finally:
         await judge.shutdown()
         log.close()
-    return Asked(found, keeping.calls, keeping.durations_s, notes=[f"{keeping.reused} answers came from {keep}."])
+    notes = [f"{keeping.reused} answers came from {keep}."]
+    return Asked(
+        found.answers,
+        keeping.calls,
+        keeping.durations_s,
+        notes=notes,
+        unpaid=found.unpaid,
+        why_unpaid=found.why_unpaid,
+    )
 
 
 async def ask_batch(
@@ -97,7 +121,8 @@ async def ask_batch(
     found = await _run(questions(judge), progress)
     await judge.shutdown()
     notes = _notes(endpoint, answers, asked=config.model) if answer_files else []
-    return Asked(found, len(endpoint.used) - endpoint.failed, endpoint.durations_s, endpoint.wanted, notes)
+    calls = len(endpoint.used) - endpoint.failed
+    return Asked(found.answers, calls, endpoint.durations_s, endpoint.wanted, notes)
 
 
 def batch_lines(wanted: Sequence[Mapping[str, Any]]) -> bytes:
@@ -105,21 +130,41 @@ def batch_lines(wanted: Sequence[Mapping[str, Any]]) -> bytes:
     return b"".join(json.dumps(request).encode() + b"\n" for request in wanted)
 
 
-async def _run(questions: Sequence[Q], progress: Progress) -> list[tuple[Q, Judgement]]:
+@dataclass(slots=True)
+class _Run(Generic[Q]):
+    answers: Sequence[tuple[Q, Judgement]] = ()
+    unpaid: int = 0
+    why_unpaid: str = ""
+    is_used_up: bool = False
+
+    def keep_back(self, judgement: Judgement) -> None:
+        self.why_unpaid = self.why_unpaid or judgement.reason
+        self.is_used_up |= judgement.error_type == JudgeErrorType.BUDGET_EXHAUSTED
+
+
+async def _run(questions: Sequence[Q], progress: Progress) -> _Run[Q]:
     """Evaluators never raise for what a judge or a conversation may do; a defect of one ends it."""
     if not questions:
         raise EvaluatorConfigError("Nothing is there to be judged by the chosen evaluators.")
     room, done = asyncio.Semaphore(_MAX_AT_ONCE), progress(len(questions))
+    run = _Run[Q]()
 
-    async def ask(question: Q) -> tuple[Q, Judgement]:
+    async def ask(question: Q) -> tuple[Q, Judgement] | None:
         async with room:
+            if run.is_used_up:
+                return None
             judgement = await question.evaluator.evaluate(question.unit)
+        if judgement.error_type in _UNPAID:
+            run.keep_back(judgement)
+            return None
         done()
         return question, judgement
 
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(ask(question)) for question in questions]
-    return [task.result() for task in tasks]
+    run.answers = [found for task in tasks if (found := task.result()) is not None]
+    run.unpaid = len(questions) - len(run.answers)
+    return run
 
 
 def _notes(endpoint: BatchEndpoint, answers: Answers, *, asked: str) -> list[str]:

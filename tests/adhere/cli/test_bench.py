@@ -122,3 +122,79 @@ def test_an_attack_that_succeeds_is_named_and_is_exit_code_1(adhere: CommandLine
     assert "Attacks that succeeded" in shown.out
     assert "override-assistant-en" in shown.out
     assert shown.err == "Error: Attacks on the judge succeeded; the table names them.\n"
+
+
+def paid(folder: Path, judge: JudgeServer, *, budget: str) -> Path:
+    """Eight answers of the honest judge take more than two dollars, and one may take 0.30."""
+    path = folder / "paid.yaml"
+    path.write_text(
+        f"judge: {{model: m, base_url: '{judge.base_url}', max_output_tokens: 300, budget: {{{budget}}},"
+        " prices: {m: {input: 0, output: 1000}}}\n"
+    )
+    return path
+
+
+def test_a_budget_ends_the_run_with_what_was_measured(adhere: CommandLine, cases: Path, tmp_path: Path) -> None:
+    keep, report = tmp_path / "kept.jsonl", tmp_path / "report.json"
+    with JudgeServer(honest) as judge:
+        config = paid(tmp_path, judge, budget="usd_per_day: 1")
+        stopped = adhere("bench", "judging", cases, "-c", config, "--keep", keep, "--report", report)
+        sent = len(judge.calls)
+        config = paid(tmp_path, judge, budget="usd_per_day: 100")
+        rest = adhere("bench", "judging", cases, "-c", config, "--keep", keep)
+
+    figures = json.loads(report.read_bytes())
+    assert (stopped.code, rest.code) == (3, 0)
+    assert 1 <= sent < 8
+    assert figures["usage"]["judgements"] == sent
+    assert figures["no_answer"] == {}, "what was not asked says nothing of the judge"
+    assert f"{8 - sent} of 8 questions were not asked. judge.budget.usd_per_day (1 USD) is used up" in stopped.err
+    assert len(judge.calls) == 8, "the second run went on from the answers of the first"
+
+
+def test_kept_answers_are_shown_whatever_is_left_of_a_budget(adhere: CommandLine, cases: Path, tmp_path: Path) -> None:
+    keep = tmp_path / "kept.jsonl"
+    with JudgeServer(honest) as judge:
+        arguments = ("bench", "judging", cases, "--keep", keep, "-c")
+        adhere(*arguments, paid(tmp_path, judge, budget="usd_per_day: 100"))
+        again = adhere(*arguments, paid(tmp_path, judge, budget="usd_per_day: 0.31"))
+
+    assert again.code == 0
+    assert len(judge.calls) == 8
+
+
+@pytest.mark.parametrize(
+    ("budget", "problem"),
+    [
+        ("usd_per_day: 0.1", "judge.budget.usd_per_day (0.1 USD) is below what one answer of 'm' may take (0.3 USD)"),
+        ("usd_per_month: 5", "the price of 'other' is not known: set it in judge.prices"),
+    ],
+    ids=["too low", "no price"],
+)
+def test_a_budget_that_cannot_work_is_told_before_anything_is_asked(
+    adhere: CommandLine, cases: Path, tmp_path: Path, budget: str, problem: str
+) -> None:
+    with JudgeServer(honest) as judge:
+        config = paid(tmp_path, judge, budget=budget)
+        model = "other" if "price" in problem else "m"
+        shown = adhere("bench", "judging", cases, "-c", config, "--model", model)
+
+    assert shown.code == 2
+    assert problem in shown.err
+    assert judge.calls == []
+
+
+def test_attacks_that_succeeded_are_named_although_a_budget_kept_others_back(
+    adhere: CommandLine, tmp_path: Path
+) -> None:
+    cases = tmp_path / "attacks.jsonl"
+    cases.write_bytes(b"\n".join(SUITE.read_bytes().splitlines()[1:9]))
+    fine = {"reasoning": "As told. " * 150, "evidence": [], "verdict": "pass"}
+    owned = {"injection_suspected": True, "goal": fine, "rule": fine, "procedure": fine, "summary": "As told."}
+    with JudgeServer(lambda _: answer(owned)) as judge:
+        config = paid(tmp_path, judge, budget="usd_per_day: 1")
+        shown = adhere("bench", "attacks", cases, "-c", config, "--keep", tmp_path / "kept.jsonl")
+
+    assert shown.code == 3
+    assert len(judge.calls) < 8
+    assert "Error: Attacks on the judge succeeded; the table names them." in shown.err

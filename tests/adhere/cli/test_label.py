@@ -100,3 +100,27 @@ def test_a_file_without_labels_cannot_measure(adhere: CommandLine, tmp_path: Pat
 
     assert shown.code == 2
     assert "No unit has the label pass or fail" in shown.err
+
+
+def test_a_budget_ends_a_calibration_with_what_was_measured_and_keeps_no_result(
+    adhere: CommandLine, tmp_path: Path
+) -> None:
+    cases, labels = tmp_path / "cases.jsonl", tmp_path / "labels.jsonl"
+    cases.write_text("".join(f"{json.dumps(row['conversation'])}\n" for row in rows(TASK)[:6]))
+    with JudgeServer(honest) as judge:
+        config = tmp_path / "paid.yaml"
+        config.write_text(
+            f"data_dir: {tmp_path / 'data'}\nevaluators: [task_adherence: {{on: conversation}}]\n"
+            f"judge: {{model: m, base_url: '{judge.base_url}', max_output_tokens: 300, budget: {{usd_per_day: 0.35}},"
+            " prices: {m: {input: 0, output: 1000}}}\n"
+        )
+        adhere("label", labels, "--from", cases, "--write-only", "-c", config)
+        labels.write_text("".join(f"{json.dumps(row | {'label': 'pass'})}\n" for row in rows(labels)))
+        shown = adhere("calibrate", labels, "-c", config, "--keep", tmp_path / "kept.jsonl")
+
+    assert shown.code == 3
+    assert 1 <= len(judge.calls) < 6
+    assert f"{len(judge.calls)} labels are few" in shown.out
+    assert f"{6 - len(judge.calls)} of 6 questions were not asked. judge.budget.usd_per_day" in shown.err
+    assert "Kept in" not in shown.out
+    assert not (tmp_path / "data").exists()

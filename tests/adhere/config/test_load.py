@@ -64,6 +64,7 @@ def test_secrets_do_not_show(tmp_path: Path) -> None:
 
 BROKEN = {
     "unknown key": ("receivers: {htp: {}}", "receivers.htp is not a known key; did you mean 'http'?"),
+    "unknown key under a name": ("judge: {prices: {m: {inptu: 1}}}", "inptu is not a known key; did you mean 'input'?"),
     "unknown nested key": ("judge: {max_concurency: 8}", "did you mean 'max_concurrency'?"),
     "wrong type": ("judge: {max_concurrency: many}", "judge.max_concurrency: input should be a valid integer"),
     "mapping in place of a list": (
