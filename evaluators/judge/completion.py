@@ -10,6 +10,10 @@ from typing import Any, TypeGuard
 from evaluators.judge.errors import JudgeError, JudgeErrorType
 from evaluators.transcript.tokens import estimate_tokens
 
+_CUT_OFF = frozenset({"length", "max_tokens", "max_output_tokens"})
+_FILTERED = frozenset({"content_filter", "safety", "refusal", "recitation", "prohibited_content", "blocklist"})
+"""As providers behind gateways call it."""
+_TEXT_PARTS = frozenset({None, "text", "output_text"})
 _MOST_TOKENS = 1 << 32
 """Over it a count is none: no model reads as much, and a ledger could not hold what it comes to."""
 
@@ -32,6 +36,11 @@ class Completion:
     refused: bool
     """The model or a content filter declined to answer."""
 
+    @property
+    def cut_off(self) -> bool:
+        """At the limit of output."""
+        return (self.finish_reason or "").lower() in _CUT_OFF
+
 
 def usage_of(completion: Completion, *, prompt: str) -> Usage:
     """Where an endpoint does not count, we do: a budget must hold with it too."""
@@ -51,30 +60,73 @@ def load_completion(kept: bytes) -> Completion:
 def read_completion(body: bytes) -> Completion:
     """Raises `JudgeError` (`server_error`) for what is no chat completion."""
     try:
-        completion = json.loads(body)
+        completion = _loaded(body)
         choice = completion["choices"][0]
         message = choice["message"]
-        finish_reason, content, refusal = choice.get("finish_reason"), message.get("content"), message.get("refusal")
+        finish_reason, content, refusal = choice.get("finish_reason"), _said(message), message.get("refusal")
+        broken_off = bool(choice.get("error")) or finish_reason == "error"
     except (ValueError, RecursionError, LookupError, TypeError, AttributeError) as err:
         raise JudgeError(
             JudgeErrorType.SERVER_ERROR,
             "The judge answered 200 with something that is no chat completion: check that base_url ends in /v1.",
         ) from err
+    if broken_off:
+        raise JudgeError(JudgeErrorType.SERVER_ERROR, "The judge broke its answer off with an error of its provider.")
+    finish_reason = finish_reason if isinstance(finish_reason, str) else None
+    filtered = (finish_reason or "").lower() in _FILTERED
     return Completion(
-        content=_text(content),
-        finish_reason=finish_reason if isinstance(finish_reason, str) else None,
+        content=content,
+        finish_reason=finish_reason,
         usage=_usage(completion.get("usage")),
-        refused=finish_reason == "content_filter" or bool(refusal and not content),
+        refused=filtered or bool(refusal and not _is_object(content)),
     )
 
 
+def _loaded(body: bytes) -> Any:
+    """A sign that is no UTF-8 spoils no answer."""
+    try:
+        return json.loads(body)
+    except UnicodeDecodeError:
+        return json.loads(body.decode("utf-8", "replace"))
+
+
+def _said(message: Mapping[str, Any]) -> str:
+    """What the model answered, wherever the server put it.
+
+    A server that takes an answer for reasoning, or makes a call of the schema, leaves the content empty: nobody offered
+    the model a tool, and it is read as strictly as any other answer.
+    """
+    content = _text(message.get("content"))
+    if content.strip():
+        return content
+    elsewhere = (_arguments(message.get("tool_calls")), message.get("reasoning_content"), message.get("reasoning"))
+    return next(filter(_is_object, map(_text, elsewhere)), content)
+
+
+def _arguments(calls: object) -> object:
+    call = calls[0] if isinstance(calls, list) and len(calls) == 1 else None
+    function = call.get("function") if isinstance(call, Mapping) else None
+    return function.get("arguments") if isinstance(function, Mapping) else None
+
+
+def _is_object(content: str) -> bool:
+    return content.lstrip().startswith("{")
+
+
 def _text(content: object) -> str:
-    """Some servers send a list of parts."""
+    """Some servers send a list of parts, of which some are the model's reasoning."""
     if isinstance(content, str):
         return content
+    if isinstance(content, Mapping):
+        return json.dumps(content, ensure_ascii=False)
     if isinstance(content, list):
-        return "".join(str(part.get("text", "")) for part in content if isinstance(part, Mapping))
+        return "".join(part if isinstance(part, str) else _part(part) for part in content)
     return ""
+
+
+def _part(part: object) -> str:
+    text = part.get("text") if isinstance(part, Mapping) and part.get("type") in _TEXT_PARTS else None
+    return text if isinstance(text, str) else ""
 
 
 def _usage(usage: Any) -> Usage | None:

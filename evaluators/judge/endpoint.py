@@ -53,10 +53,10 @@ class OpenAIEndpoint:
         form = self._form
         for _ in range(_MAX_NARROWINGS):
             response = await self._post(body_of(form, self._config, question, repair=repair, max_tokens=max_tokens))
-            if response.is_success:
+            reply = _refusal_in(response)
+            if reply is None:
                 self._learn(form)
                 return read_completion(response.content)
-            reply = ErrorReply.read(response.status_code, response.content)
             narrower = self._narrowed(form, reply)
             if narrower is None:
                 raise self._error(reply, response.headers)
@@ -75,7 +75,7 @@ class OpenAIEndpoint:
             follow_redirects=False,
             trust_env=config.trust_env,
             verify=self._tls,
-            event_hooks={"response": [bounded_responses(config.max_response_bytes)]},
+            event_hooks={"response": [bounded_responses(config.max_response_bytes, sender=self._where)]},
             headers={
                 "user-agent": USER_AGENT,
                 JUDGE_HEADER: "1",
@@ -126,7 +126,15 @@ class OpenAIEndpoint:
     def _error(self, reply: ErrorReply, headers: httpx2.Headers) -> JudgeError:
         wait_s = retry_after_s(headers, now_ns=self._clock.now_ns())
         code = f" ({reply.shown_code})" if reply.shown_code else ""
-        return JudgeError(reply.error_type, f"{self._where} answered {reply.status}{code}.", retry_after_s=wait_s)
+        way_out = f": {reply.way_out}" if reply.way_out else ""
+        message = f"{self._where} answered {reply.status}{code}{way_out}."
+        return JudgeError(reply.error_type, message, retry_after_s=wait_s)
+
+
+def _refusal_in(response: httpx2.Response) -> ErrorReply | None:
+    if response.is_success:
+        return ErrorReply.inside(response.content)
+    return ErrorReply.read(response.status_code, response.content)
 
 
 def _encoded(body: Any) -> bytes:

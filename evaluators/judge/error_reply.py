@@ -7,12 +7,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from evaluators.judge.errors import JudgeErrorType
 from evaluators.judge.form import Refusal
 
 _MAX_READ = 4000
+_STATUS_WORDS: Mapping[int, tuple[str, ...]] = {
+    429: ("rate_limit", "quota", "too_many"),
+    401: ("auth", "api_key", "permission"),
+    400: ("invalid_request",),
+}
+_QUOTA = JudgeErrorType.QUOTA_EXHAUSTED
+_TOO_LONG = ("context_length", "context length", "maximum context")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +51,19 @@ class ErrorReply:
             text,
         )
 
+    @classmethod
+    def inside(cls, body: bytes) -> ErrorReply | None:
+        """Of a gateway that says 200 all the same; None where there is none."""
+        if b'"error"' not in body or b'"choices"' in body:
+            return None
+        reply = cls.read(200, body)
+        try:
+            error = json.loads(body)["error"]
+            status = int(error["code"]) if isinstance(error, Mapping) else 0
+        except (ValueError, RecursionError, LookupError, TypeError):
+            status = 0
+        return replace(reply, status=status if 400 <= status < 600 else _status_of(reply))
+
     @property
     def error_type(self) -> JudgeErrorType:
         match self.status:
@@ -59,11 +79,23 @@ class ErrorReply:
                 return JudgeErrorType.SERVER_ERROR
             case status if status >= 500 or status < 400:
                 return JudgeErrorType.SERVER_ERROR  # A redirect is not followed: what answers is not the judge.
-        if self.status == 413 or self._says("context_length", "context length", "maximum context"):
+        if self.status == 413 or self._says(*_TOO_LONG):
             return JudgeErrorType.TOO_LONG
         if self._says("content_filter", "content management policy", "content_policy"):
             return JudgeErrorType.REFUSED
         return JudgeErrorType.REJECTED
+
+    @property
+    def way_out(self) -> str:
+        """What somebody can do about it; empty where it passes by itself, or depends on the request."""
+        if 300 <= self.status < 400:
+            return "no redirect is followed, so set judge.base_url to the address that it leads to"
+        match self.status:
+            case 401 | 403:
+                return "check judge.api_key"
+            case 404 | 405:
+                return "check judge.model and judge.base_url"
+        return "the account at the provider needs more quota" if self.error_type is _QUOTA else ""
 
     @property
     def shown_code(self) -> str:
@@ -78,3 +110,11 @@ class ErrorReply:
 
     def _says(self, *words: str) -> bool:
         return any(word in self.text for word in words)
+
+
+def _status_of(reply: ErrorReply) -> int:
+    """By the words that providers use for it."""
+    for status, words in _STATUS_WORDS.items():
+        if any(word in reply.code for word in words):
+            return status
+    return 400 if any(word in reply.text for word in _TOO_LONG) else 500

@@ -169,7 +169,7 @@ class Judge:
 
 def _read(completion: Completion, read: Callable[[str], T]) -> T:
     """An answer that was cut off is not read, even where what is left of it happens to be whole."""
-    if completion.finish_reason == "length":
+    if completion.cut_off:
         raise UnusableAnswerError(
             "It was cut off at the limit of output: be brief.", error_type=JudgeErrorType.TRUNCATED
         )

@@ -47,6 +47,31 @@ def test_a_body_of_any_form_has_a_type_and_shows_no_words(status, body, error_ty
     assert reply.shown_code == code
 
 
+@pytest.mark.parametrize(
+    ("body", "error_type", "status"),
+    [
+        pytest.param(b'{"error": {"message": "m", "code": 429}}', "rate_limited", 429, id="its code"),
+        pytest.param(b'{"error": {"message": "m", "code": "503"}}', "server_error", 503, id="its code as a text"),
+        pytest.param(b'{"error": {"type": "rate_limit_error"}}', "rate_limited", 429, id="words for too many"),
+        pytest.param(b'{"error": {"code": "invalid_api_key"}}', "unauthorized", 401, id="words for a wrong key"),
+        pytest.param(b'{"error": {"message": "maximum context length is 9"}}', "too_long", 400, id="too long"),
+        pytest.param(b'{"error": "overloaded"}', "server_error", 500, id="no form"),
+        pytest.param(b'{"error": {"code": 7}}', "server_error", 500, id="a code that is no status"),
+        pytest.param(b'"error" [' + b"[" * 100_000, "server_error", 500, id="deep garbage"),
+    ],
+)
+def test_an_error_that_comes_with_200_is_an_error(body, error_type, status):
+    reply = ErrorReply.inside(body)
+
+    assert reply is not None
+    assert (reply.error_type, reply.status) == (JudgeErrorType(error_type), status)
+
+
+@pytest.mark.parametrize("body", [b"{}", b'{"choices": [], "error": null}', b"<html>error</html>", b""])
+def test_what_names_no_error_is_none(body):
+    assert ErrorReply.inside(body) is None
+
+
 def test_only_a_request_of_a_wrong_form_is_worth_another_form():
     assert ErrorReply.read(400, b"schema").refusal() is not None
     assert ErrorReply.read(404, b"schema").refusal() is None
