@@ -16,10 +16,9 @@ from exporters.metrics import ExportMetrics
 from exporters.outbox import Outbox, OutboxRunner
 from tests.support.clock import ManualClock
 from tests.support.command_line import CommandLine
-from tests.support.passing_time import advance_until
 from tests.support.running_adhere import write_config
 from tests.support.scripted_exporter import ScriptedExporter
-from tests.support.until import until
+from tests.support.until import advance_until, until
 from tests.support.verdicts import verdict
 
 

@@ -1,6 +1,7 @@
 """What the relay does with its cursor, its window and its outcomes, with a sender that needs no network."""
 
 import asyncio
+from functools import partial
 
 import pytest
 
@@ -14,7 +15,7 @@ from tests.support.clock import ManualClock
 from tests.support.journal import MemoryJournal
 from tests.support.running_relay import RunningRelay
 from tests.support.scripted_sender import ScriptedSender
-from tests.support.until import until
+from tests.support.until import advance_until, until
 
 
 class Flow:
@@ -72,13 +73,11 @@ async def test_only_what_lies_before_the_oldest_open_request_is_committed():
 
         first.set()
         await until(lambda: BODIES[0] in flow.sender.sent)
-        await flow.clock.advance(1.0)
-        await until(lambda: flow.committed() == 2)
+        await advance_until(flow.clock, lambda: flow.committed() == 2)
 
         third.set()
         await until(lambda: BODIES[2] in flow.sender.sent)
-        await flow.clock.advance(1.0)
-        await until(lambda: flow.committed() == 4)
+        await advance_until(flow.clock, lambda: flow.committed() == 4)
 
 
 @pytest.mark.parametrize(
@@ -170,8 +169,7 @@ async def test_while_it_fails_only_the_oldest_tries_and_then_all_go_on():
         assert flow.sender.tried == [BODIES[0]] * 4
 
         flow.sender.decide = lambda _: None
-        await flow.clock.advance(8.01)
-        await until(lambda: len(flow.sender.sent) == 6)
+        await advance_until(flow.clock, lambda: len(flow.sender.sent) == 6, step_s=8.01)
 
     assert flow.sender.sent == BODIES[:6]
     assert relay.count("relayed_requests_total") == 6
@@ -194,15 +192,14 @@ async def test_with_a_bound_old_requests_are_given_up_while_it_is_away_and_new_o
     flow.sender.decide = lambda _: RetryableError("Away.")
     async with flow.running() as relay:
         await until(lambda: relay.count("in_flight_requests") == 10)
-        await flow.clock.advance(61.0)
-        await until(lambda: relay.count("dropped_requests_total", reason="gave_up") == 25)
+        dropped = partial(relay.count, "dropped_requests_total", reason="gave_up")
+        await advance_until(flow.clock, lambda: dropped() == 25, step_s=61.0)
         flow.journal.now_ns = flow.clock.now_ns()
         flow.journal.add(Signal.TRACES, b"new")
         await until(lambda: relay.count("in_flight_requests") == 1)
 
         flow.sender.decide = lambda _: None
-        await flow.clock.advance(31.0)
-        await until(lambda: flow.sender.sent == [b"new"])
+        await advance_until(flow.clock, lambda: flow.sender.sent == [b"new"], step_s=31.0)
 
     assert flow.committed() == 26
     assert len(list(tmp_path.iterdir())) == 25
@@ -221,8 +218,7 @@ async def test_a_crash_between_send_and_commit_sends_again_and_loses_nothing():
     flow.hold(BODIES[4])
     async with flow.running():
         await until(lambda: len(flow.sender.sent) == 9)
-        await flow.clock.advance(1.0)
-        await until(lambda: flow.committed() == 4)
+        await advance_until(flow.clock, lambda: flow.committed() == 4)
 
         # A crash saves nothing more: the next life starts from what is committed at this moment.
         second = ScriptedSender()
@@ -307,8 +303,7 @@ async def test_a_disk_that_refuses_the_place_is_counted_and_tried_again():
     flow.journal.fail_commits = OSError(28, "No space left on device")
     async with flow.running() as relay:
         await until(lambda: len(flow.sender.sent) == 3)
-        await flow.clock.advance(1.0)
-        await until(lambda: relay.count("commit_failures_total") == 1)
+        await advance_until(flow.clock, lambda: relay.count("commit_failures_total") >= 1)
 
         flow.journal.fail_commits = None
 
@@ -321,8 +316,7 @@ async def test_a_journal_that_cannot_be_read_for_now_is_read_later():
     async with flow.running() as relay:
         await until(lambda: relay.count("read_failures_total") == 1)
         await until(lambda: flow.clock.sleeper_count == 2)
-        await flow.clock.advance(1.0)
-        await until(lambda: len(flow.sender.sent) == 3)
+        await advance_until(flow.clock, lambda: len(flow.sender.sent) == 3)
 
 
 async def test_the_age_of_the_oldest_open_request_is_shown():

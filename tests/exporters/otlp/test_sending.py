@@ -19,8 +19,7 @@ from tests.support.attributes import plain
 from tests.support.clock import ManualClock
 from tests.support.otlp_answers import Accept, Disconnect, Refuse
 from tests.support.otlp_sink import OtlpSink
-from tests.support.passing_time import advance_until
-from tests.support.until import until
+from tests.support.until import advance_until, until
 from tests.support.verdicts import SPAN_ID, TRACE_ID, verdict
 
 

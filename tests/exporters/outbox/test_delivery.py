@@ -19,9 +19,8 @@ from exporters.metrics import ExportMetrics
 from exporters.outbox import ClaimedVerdict, DeliveryPolicy, Outbox, OutboxRunner
 from tests.exporters.outbox.conftest import OpenOutbox
 from tests.support.clock import ManualClock
-from tests.support.passing_time import advance_until
 from tests.support.scripted_exporter import ScriptedExporter
-from tests.support.until import until
+from tests.support.until import advance_until, until
 from tests.support.verdicts import verdict
 
 OUTCOMES = ("adhere_export_delivered", "adhere_export_dead_lettered")

@@ -17,9 +17,8 @@ from exporters.outbox import Outbox, OutboxRunner
 from tests.exporters.outbox.conftest import OpenOutbox
 from tests.exporters.outbox.test_delivery import stop
 from tests.support.clock import ManualClock
-from tests.support.passing_time import advance_until
 from tests.support.scripted_exporter import ScriptedExporter
-from tests.support.until import until
+from tests.support.until import advance_until, until
 from tests.support.verdicts import verdict
 
 StartRunner = Callable[..., Awaitable[OutboxRunner]]
