@@ -18,6 +18,7 @@ from prometheus_client import CollectorRegistry
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from collector.clock import Clock
+from evaluators.wrong_options import sentences
 from exporters.errors import ExporterConfigError
 from exporters.exporter import Exporter
 from exporters.metrics import ExportMetrics
@@ -101,11 +102,8 @@ def _parse(kind: str, options: Mapping[str, Any]) -> tuple[ExporterKind[Any], Ex
     try:
         return found, found.options.model_validate(dict(options))
     except ValidationError as err:
-        problems = "; ".join(
-            f"{'.'.join(str(part) for part in problem['loc']) or 'options'}: {problem['msg']}"
-            for problem in err.errors(include_url=False, include_input=False)
-        )
-        raise ExporterConfigError(f"The options of the exporter {kind!r} cannot work: {problems}.") from None
+        problems = " ".join(sentences(err, found.options))
+        raise ExporterConfigError(f"The options of the exporter {kind!r} cannot work: {problems}") from None
 
 
 def _load(kind: str) -> ExporterKind[Any]:

@@ -12,8 +12,8 @@ from pydantic import ValidationError
 from adhere.config.document import read_document
 from adhere.config.environment import expand
 from adhere.config.model import Config
-from adhere.config.problems import sentences
 from adhere.errors import ConfigError
+from evaluators.wrong_options import sentences
 
 
 def load_config(path: Path | None, *, environ: Mapping[str, str] | None = None) -> Config:
@@ -30,4 +30,5 @@ def parse_config(document: Mapping[str, Any], *, source: str, environ: Mapping[s
     try:
         return Config.model_validate(expanded)
     except ValidationError as err:
-        raise ConfigError(sentences(err, Config, source)) from err
+        problems = sentences(err, Config, given=document)
+        raise ConfigError([f"{source}: {problem}" for problem in problems]) from err

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from adhere.config.base import ConfigPart, Endpoint, Token, split_endpoint
 from adhere.config.judging import ConversationsConfig, EvaluatorEntry, ExporterEntry, JudgeConfig, NamedEntry
@@ -17,6 +17,13 @@ def default_data_dir() -> Path:
     """`$XDG_STATE_HOME/adhere`, else `~/.local/state/adhere`."""
     state = os.environ.get("XDG_STATE_HOME")
     return (Path(state) if state else Path.home() / ".local" / "state") / "adhere"
+
+
+def _not_empty(value: object) -> object:
+    """A path made of nothing is the working directory."""
+    if value == "":
+        raise ValueError("it is empty; name a folder, or leave the key out")
+    return value
 
 
 class LogsConfig(ConfigPart):
@@ -40,7 +47,7 @@ class TelemetryConfig(ConfigPart):
 
 
 class Config(ConfigPart):
-    data_dir: Path = Field(default_factory=default_data_dir)
+    data_dir: Annotated[Path, BeforeValidator(_not_empty)] = Field(default_factory=default_data_dir)
     """Folder of the journal and of all state; one running Adhere a folder."""
     receivers: ReceiversConfig = ReceiversConfig()
     journal: JournalConfig = JournalConfig()

@@ -7,8 +7,10 @@ the receivers stop, then the relays, then the journal.
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import random
+import socket
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 
@@ -143,6 +145,14 @@ async def _stop_receivers(receivers: Sequence[GrpcReceiver | HttpReceiver], left
     await asyncio.gather(*(receiver.shutdown(left_s * _RECEIVERS_SHARE) for receiver in receivers))
 
 
+def _reason(err: OSError | RuntimeError) -> str:
+    """In the system's own words, without the library's around them."""
+    if not isinstance(err, OSError):
+        return str(err)
+    is_of_system = err.errno is not None and err.errno in errno.errorcode and not isinstance(err, socket.gaierror)
+    return os.strerror(err.errno or 0) if is_of_system else err.strerror or str(err)
+
+
 async def _clear(data: DataDir, operations: OperationsServer, _left_s: float) -> None:
     operations.drain()
     data.clear_addresses()
@@ -153,8 +163,9 @@ async def _start(what: str, where: str, start: Callable[[], Awaitable[None]]) ->
     try:
         await start()
     except (OSError, RuntimeError) as err:
-        reason = err.strerror if isinstance(err, OSError) and err.strerror else str(err)
-        raise UsageError(f"The {what} {where} cannot be opened: {reason}; is another Adhere running here?") from err
+        is_taken = isinstance(err, OSError) and err.errno == errno.EADDRINUSE
+        way_out = "is another Adhere running here?" if is_taken else f"choose another for the {what}."
+        raise UsageError(f"The {what} {where} cannot be opened: {_reason(err)}; {way_out}") from err
     except PermanentError as err:
         raise UsageError(str(err)) from err
 

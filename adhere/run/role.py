@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -27,6 +28,8 @@ def run_named(name: str, *, config: Path | None) -> int:
         for line in str(err).splitlines():
             sys.stderr.write(f"Error: {line}\n")
         return UNFIT
+    # Its C library writes past our log, a line for every client that fails a TLS handshake, and nothing holds it back.
+    os.environ.setdefault("GRPC_VERBOSITY", "NONE")
     if name == "collector":
         from adhere.run.collector import run_collector  # noqa: PLC0415 - one of the two
 

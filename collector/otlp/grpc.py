@@ -8,6 +8,7 @@ The size limit, gzip and HTTP/2's own protections are gRPC's.
 from __future__ import annotations
 
 import asyncio
+import socket
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import grpc
@@ -63,7 +64,7 @@ class GrpcReceiver:
         return self._port
 
     async def start(self) -> None:
-        """Listen. A second call does nothing; RuntimeError says that the port is taken."""
+        """Listen. A second call does nothing; OSError says that the port is taken, or why else it cannot be opened."""
         if self._server is not None:
             return
         settings = self.settings
@@ -73,10 +74,15 @@ class GrpcReceiver:
             handler: Any = grpc.stream_unary_rpc_method_handler(self._method(signal))
             server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(service, {"Export": handler}),))
         address = f"[{settings.host}]:{settings.port}" if ":" in settings.host else f"{settings.host}:{settings.port}"
-        if settings.tls is None:
-            self._port = server.add_insecure_port(address)
-        else:
-            self._port = server.add_secure_port(address, grpc_credentials(settings.tls))
+        credentials = None if settings.tls is None else grpc_credentials(settings.tls)
+        try:
+            if credentials is None:
+                self._port = server.add_insecure_port(address)
+            else:
+                self._port = server.add_secure_port(address, credentials)
+        except RuntimeError:  # gRPC says that it failed; the system says why.
+            await _try_to_listen(settings.host, settings.port)
+            raise
         await server.start()
         self._server = server
         log.info("receiver started", transport=TRANSPORT, host=settings.host, port=self._port)
@@ -141,6 +147,15 @@ class GrpcReceiver:
         if message is grpc.aio.EOF:
             raise MalformedRequestError("The call ended without a request; send one message.")
         return cast("bytes", message)
+
+
+async def _try_to_listen(host: str, port: int) -> None:
+    for family, kind, protocol, _, address in await asyncio.get_running_loop().getaddrinfo(
+        host, port, type=socket.SOCK_STREAM
+    ):
+        with socket.socket(family, kind, protocol) as listener:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind(address)
 
 
 def _details(status: WireStatus) -> tuple[tuple[str, bytes], ...]:

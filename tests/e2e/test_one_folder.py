@@ -74,22 +74,29 @@ async def test_a_taken_port_is_one_sentence_and_the_end(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
 
-        ended = await run_adhere("run", "--config", config_with(tmp_path, taken="http", port=port))
+        ended = await run_adhere("run", "--config", config_with(tmp_path, taken="grpc", port=port))
 
-    errors = [line for line in ended.err.splitlines() if line.startswith("Error: ")]
     assert ended.code == 2
-    assert len(errors) == 1
-    assert f"127.0.0.1:{port}" in errors[0]
-    assert "Traceback" not in ended.err
+    reason = "cannot be opened: Address already in use; is another Adhere running here?"
+    assert [line for line in ended.err.splitlines() if not line.startswith("{")] == [
+        f"Error: The receiver 127.0.0.1:{port} {reason}"
+    ]
 
 
-@pytest.mark.parametrize("taken", ["grpc", "telemetry"])
+@pytest.mark.parametrize("taken", ["http", "telemetry"])
 async def test_every_port_that_is_taken_is_named(tmp_path: Path, taken: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
 
         with pytest.raises(UsageError, match=f"127.0.0.1:{port} cannot be opened"):
             await run_collector(load_config(config_with(tmp_path, taken=taken, port=port)), Lifetime())
+
+
+async def test_an_address_that_is_not_ours_is_named(tmp_path: Path) -> None:
+    path = write_config(tmp_path, receivers={"grpc": {"endpoint": "127.0.0.1:0"}, "http": {"endpoint": "192.0.2.1:0"}})
+
+    with pytest.raises(UsageError, match=r"192\.0\.2\.1:0 cannot be opened: Cannot assign requested address; choose"):
+        await run_collector(load_config(path), Lifetime())
 
 
 def config_with(folder: Path, *, taken: str, port: int) -> Path:

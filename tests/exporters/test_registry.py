@@ -101,13 +101,19 @@ async def test_the_metric_exporter_works_in_the_background(context: ExporterCont
     ("kind", "options", "message"),
     [
         ("graphite", {}, "There is no exporter 'graphite'; there are: .*jsonl.*otlp.*prometheus"),
-        ("otlp", {"endpont": "http://a:4318"}, "'otlp'.*endpont"),
-        ("otlp", {"timeout_s": 0}, "'otlp'.*timeout_s"),
+        (
+            "otlp",
+            {"endpont": "http://a:4318"},
+            "'otlp' cannot work: endpont is not a known key; did you mean 'endpoint'",
+        ),
+        ("otlp", {"timeout_s": 0}, "'otlp' cannot work: timeout_s is 0 and must be over 0."),
+        ("langfuse", {"host": "https://a"}, "public_key is required and is not set. secret_key is required"),
+        ("otlp", {"timeout_s": "soon"}, "'otlp' cannot work: timeout_s must be a number."),
         ("otlp", {"events": False, "spans": False, "metrics": False}, "enable one"),
         ("prometheus", {"max_series": 0}, "'prometheus'.*max_series"),
         ("jsonl", {"name": "a/b"}, "'jsonl'.*name"),
     ],
-    ids=["unknown", "typo", "timeout", "nothing_on", "series", "name"],
+    ids=["unknown", "typo", "timeout", "missing", "wrong_type", "nothing_on", "series", "name"],
 )
 def test_what_cannot_work_is_named(kind: str, options: dict[str, Any], message: str):
     with pytest.raises(ExporterConfigError, match=message):

@@ -13,7 +13,7 @@ BROKEN = {
         f"recievers: {{}}\njudge: {{api_key: {CANARY}}}",
         "recievers is not a known key; did you mean 'rec",
     ),
-    "value": (f"shutdown_s: soon\njudge: {{api_key: {CANARY}}}", "shutdown_s: input should be a valid number"),
+    "value": (f"shutdown_s: soon\njudge: {{api_key: {CANARY}}}", "shutdown_s is 'soon' and must be a number."),
     "secret of a wrong type": (f"judge: {{api_key: [{CANARY}]}}", "judge.api_key"),
     "secret in the wrong place": (f"judge: {{headers: {CANARY}}}", "judge.headers"),
     "no YAML": (f"judge: {{api_key: {CANARY}", "no valid YAML"),
@@ -48,9 +48,7 @@ async def test_a_broken_configuration_ends_the_process(tmp_path: Path) -> None:
     ended = await run_adhere("run", "--config", file)
 
     assert (ended.code, ended.out) == (2, "")
-    assert ended.err == (
-        f"Error: {file}: shutdown_s: input should be a valid number, unable to parse string as a number.\n"
-    )
+    assert ended.err == (f"Error: {file}: shutdown_s is 'soon' and must be a number.\n")
 
 
 def test_a_configuration_that_is_not_there_is_named(adhere: CommandLine, tmp_path: Path) -> None:

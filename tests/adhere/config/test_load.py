@@ -66,13 +66,20 @@ BROKEN = {
     "unknown key": ("receivers: {htp: {}}", "receivers.htp is not a known key; did you mean 'http'?"),
     "unknown key under a name": ("judge: {prices: {m: {inptu: 1}}}", "inptu is not a known key; did you mean 'input'?"),
     "unknown nested key": ("judge: {max_concurency: 8}", "did you mean 'max_concurrency'?"),
-    "wrong type": ("judge: {max_concurrency: many}", "judge.max_concurrency: input should be a valid integer"),
+    "wrong type": ("judge: {max_concurrency: many}", "judge.max_concurrency is 'many' and must be a whole number."),
     "mapping in place of a list": (
         "relay: {endpoint: 'http://a:1'}",
         "relay must be a list; begin each entry with `- `",
     ),
     "text in place of a mapping": ("relay: ['http://a:1']", "relay[0] must be a mapping of names to values"),
-    "out of range": ("judge: {max_concurrency: 0}", "judge.max_concurrency: input should be greater than 0"),
+    "out of range": ("judge: {max_concurrency: 0}", "judge.max_concurrency is 0 and must be over 0."),
+    "no such choice": (
+        "relay: [{endpoint: 'http://a:1', compression: lz4}]",
+        "relay[0].compression is 'lz4' and must be 'none', 'gzip' or 'zstd'.",
+    ),
+    "name": ("relay: [{endpoint: 'http://a:1', name: ../a}]", "relay[0].name is '../a' and must be a text like ^["),
+    "no path": ("data_dir: 5", "data_dir is 5 and must be a path."),
+    "empty path": ("data_dir: ''", "data_dir: it is empty; name a folder, or leave the key out."),
     "no port": ("receivers: {http: {endpoint: localhost}}", "'localhost' is not host:port"),
     "no host": ("receivers: {http: {endpoint: ':4318'}}", "names no host"),
     "all receivers off": ("receivers: {grpc: {enabled: false}, http: {enabled: false}}", "both off"),
@@ -91,7 +98,7 @@ BROKEN = {
         "relay: [{endpoint: 'https://a:1', tls: {key_file: k}}]",
         "cert_file and key_file go together",
     ),
-    "negative time": ("shutdown_s: -1", "shutdown_s: input should be greater than 0"),
+    "negative time": ("shutdown_s: -1", "shutdown_s is -1 and must be over 0."),
 }
 
 
@@ -120,6 +127,13 @@ def test_a_secret_in_a_broken_configuration_does_not_show() -> None:
         parse_config({"judge": {"api_key": ["canary-7f3"]}}, source="test", environ={})
 
     assert "canary-7f3" not in str(caught.value)
+
+
+def test_what_the_environment_holds_does_not_show() -> None:
+    with pytest.raises(ConfigError) as caught:
+        parse_config({"shutdown_s": "${env:KEY}"}, source="test", environ={"KEY": "canary-7f3"})
+
+    assert caught.value.problems == ["test: shutdown_s is '${env:KEY}' and must be a number."]
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:

@@ -48,9 +48,9 @@ async def test_a_taken_port_is_an_error():
     await rpc.start()
     intake = intake_for(CollectingAppender())
     try:
-        with pytest.raises(OSError):
+        with pytest.raises(OSError, match="in use"):
             await HttpReceiver(HttpReceiverSettings(port=http.port), intake=intake).start()
-        with pytest.raises(RuntimeError):
+        with pytest.raises(OSError, match="in use"):
             await GrpcReceiver(GrpcReceiverSettings(port=rpc.port), intake=intake).start()
     finally:
         await http.shutdown(1)
