@@ -6,10 +6,11 @@ All functions are pure and look at one operation. How the evidence is weighed is
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from hashlib import blake2b
 
 from collector.assembly.said import contains, user_input_of
-from collector.messages.digests import extend
+from collector.messages.digests import extend, link, with_digest
 from collector.messages.fold import says_anything
 from collector.messages.values import canonical
 from collector.operation import Chain, Message, Operation, OperationKind, Role, TextPart, ToolCallPart, ToolResultPart
@@ -47,6 +48,15 @@ def is_reply(node: Chain) -> bool:
     if node.message.role is not Role.ASSISTANT:
         return False
     return bool(node.message.parts) or bool(node.parent is not None and node.parent.message.parts)
+
+
+def without_calls(node: Chain) -> Chain | None:
+    """The list as it ends where the calls of an answer were not recorded beside its text; None for no such answer."""
+    parts = node.message.parts
+    texts = tuple(part for part in parts if isinstance(part, TextPart) and part.text.strip())
+    if not texts or not any(isinstance(part, ToolCallPart) for part in parts):
+        return None
+    return link(node.parent, with_digest(replace(node.message, parts=texts)))
 
 
 def goes_unanswered(node: Chain) -> bool:
@@ -98,8 +108,8 @@ def is_open(operation: Operation) -> bool:
     if operation.kind is not OperationKind.MODEL_CALL or operation.input is None or operation.is_internal:
         return False
     parts = [part for message in operation.output for part in message.parts]
-    if any(isinstance(part, ToolCallPart) and not part.call_id for part in parts):
-        return True
+    if any(isinstance(part, ToolCallPart) for part in parts):
+        return True  # replays may leave calls out
     return is_unanswered(operation) or any(isinstance(part, TextPart) and _is_formal(part.text) for part in parts)
 
 
@@ -114,19 +124,27 @@ def is_unanswered(operation: Operation) -> bool:
 
 def fits(output: Sequence[Message], replay: Message) -> bool:
     """What is known of an answer is in the message that replays it; or that is a part of the answer that is kept."""
+    if not replay.parts:
+        return True
     calls = [(part.name, canonical(part.arguments)) for part in replay.parts if isinstance(part, ToolCallPart)]
     text = "".join("".join(part.text.split()) for part in replay.parts if isinstance(part, TextPart))
     said = ""
     is_within = True
     for message in output:
         for part in message.parts:
-            if isinstance(part, ToolCallPart) and part.name and (part.name, canonical(part.arguments)) not in calls:
+            if isinstance(part, ToolCallPart) and part.name and not _is_among(part, calls):
                 return False
             if isinstance(part, TextPart):
                 told = "".join(part.text.split())
                 said += told
                 is_within = is_within and told in text
     return is_within or (len(text) >= MIN_KEPT and text in said)
+
+
+def _is_among(call: ToolCallPart, replayed: Sequence[tuple[str, bytes]]) -> bool:
+    if call.arguments == {}:  # a streamed call may be recorded before its arguments have come
+        return any(name == call.name for name, _ in replayed)
+    return (call.name, canonical(call.arguments)) in replayed
 
 
 def pending_key(operation: Operation) -> bytes | None:

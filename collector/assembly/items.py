@@ -343,7 +343,8 @@ def _with_joint_results(messages: Iterable[Message], shared: set[int]) -> list[M
 
 def _fill_call(call: CallItem, part: ToolCallPart) -> None:
     call.call_id = call.call_id or part.call_id
-    if call.arguments is None and part.arguments is not None:
+    is_begun = call.arguments == {} and bool(part.arguments)  # recorded before a stream's arguments had come
+    if (call.arguments is None or is_begun) and part.arguments is not None:
         call.arguments, call.has_arguments = part.arguments, True
 
 

@@ -23,6 +23,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from collector.assembly.around import settled
 from collector.assembly.evidence import (
     LINKING,
     answered_ids,
@@ -40,8 +41,8 @@ from collector.assembly.evidence import (
     replies_in,
     reply_key,
     whole_of,
+    without_calls,
 )
-from collector.assembly.merge import settle
 from collector.assembly.units import Unit, response_ids_of, units_of
 from collector.messages.fold import says_anything
 from collector.operation import Chain, Operation, OperationKind
@@ -49,7 +50,7 @@ from collector.operation import Chain, Operation, OperationKind
 
 def link(operations: Iterable[Operation]) -> list[tuple[Operation, ...]]:
     """The operations of each conversation, conversations in order of time. Operations are merged, one a span."""
-    every = [settle(operation) for operation in operations]
+    every = settled(operations)
     units = units_of(every, response_ids=response_ids_of(every))
     if len({(unit.service, unit.conversation_id) for unit in units}) == 1 and units[0].conversation_id is not None:
         # Nothing is left to find out: one name joins them all, and nothing parts what has one name.
@@ -201,6 +202,10 @@ def _continue_from(groups: _Groups, index: int, operation: Operation, known: _Kn
         ids = frozenset(asked_ids([node.message]))
         whole = known.lists.get((operation.service, node.digest), [])
         chosen = _choose(groups, index, operation, ids=ids, known=whole, digest=node.digest, claims=known.claims)
+        said = without_calls(node) if chosen is None else None
+        if said is not None:
+            bare = [p for p in known.lists.get((operation.service, said.digest), []) if not p.asked]
+            chosen = _choose(groups, index, operation, ids=ids, known=bare, digest=node.digest, claims=known.claims)
         if chosen is None and node.parent is not None:
             begun = [
                 provider
@@ -212,6 +217,8 @@ def _continue_from(groups: _Groups, index: int, operation: Operation, known: _Kn
             known.claims.setdefault((chosen.index, node.digest), (index, operation))
             groups.join(chosen.index, index)
             return True
+        if any(_join_latest(groups, index, known.calls.get((operation.service, one), [])) for one in sorted(ids)):
+            return True  # surer than that an earlier list is known
     answered = (known.calls.get((operation.service, call_id), []) for call_id in answered_ids(operation.input))
     if any(_join_latest(groups, index, providers) for providers in answered):
         return True

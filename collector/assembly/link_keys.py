@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from xxhash import xxh3_128_digest, xxh3_128_intdigest
 
+from collector.assembly.around import settled
 from collector.assembly.evidence import (
     LINKING,
     MAX_NEEDS,
@@ -28,8 +29,8 @@ from collector.assembly.evidence import (
     pending_key,
     reply_key,
     whole_of,
+    without_calls,
 )
-from collector.assembly.merge import settle
 from collector.messages.recent import Recent
 from collector.operation import Chain, Operation, OperationKind, Role, ToolCallPart, ToolResultPart
 
@@ -75,7 +76,7 @@ class Histories:
 def link_keys(operations: Iterable[Operation], *, histories: Histories | None = None) -> LinkKeys:
     """See the head of this module. Who asks for many traces should keep the histories."""
     collected = _Collected(histories or Histories())
-    for operation in map(settle, operations):
+    for operation in settled(operations):
         collected.add(operation)
     return LinkKeys(
         conversation_ids=frozenset(collected.names),
@@ -108,6 +109,8 @@ def _added(fresh: Iterable[Chain], keys: _Keys, before: _Found) -> _Found:
         if is_reply(node):
             lists.append(keys.list(node))
             lists.append(keys.open(node.parent) if node.parent is not None else lists[-1])
+            said = without_calls(node)
+            lists += [keys.list(said)] * 2 if said is not None else []
         elif goes_unanswered(node) and node.parent is not None:
             lists += [keys.open(node.parent)] * 2
         calls += [

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from collector.assembly.items import CallItem, Items
 from collector.assembly.node import Node
 from collector.messages.values import canonical
+from collector.model import GapKind
 from collector.operation import Operation
 
 
@@ -24,6 +25,7 @@ def pair_tools(items: Items, tools: Sequence[Node]) -> None:
                 free.remove(call)
                 _give_tool(items, call, node)
         left = unmatched
+    left = _call_orphans(items, left)
     for node in left:
         if _is_known(items, node.operation):
             continue
@@ -39,6 +41,33 @@ def pair_tools(items: Items, tools: Sequence[Node]) -> None:
         )
         items.insert(call)
         _give_tool(items, call, node)
+
+
+def _call_orphans(items: Items, tools: Sequence[Node]) -> list[Node]:
+    """Results whose calls no message tells of are those of the tool spans, in order; gives the spans that are left."""
+    left = list(tools)
+    for orphan in [call for call in items.calls if call.is_orphan]:
+        node = next((node for node in left if _gave(node.operation, orphan)), None)
+        if node is None:
+            continue
+        left.remove(node)
+        operation = node.operation
+        orphan.is_orphan = False
+        orphan.name = operation.tool_name or operation.name
+        _give_tool(items, orphan, node)
+    if not any(call.is_orphan for call in items.calls):
+        items.gaps.discard(GapKind.ORPHAN_RESULT)
+    return left
+
+
+def _gave(operation: Operation, orphan: CallItem) -> bool:
+    if orphan.call_id and operation.call_id:
+        return orphan.call_id == operation.call_id
+    if orphan.name and not _names_fit(orphan.name, operation):
+        return False
+    if operation.has_result:
+        return canonical(operation.result) == canonical(orphan.result)
+    return operation.is_error
 
 
 def _give_tool(items: Items, call: CallItem, node: Node) -> None:

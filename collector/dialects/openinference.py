@@ -17,10 +17,10 @@ from collector.messages.entities import call_arguments, call_result, input_items
 from collector.messages.flat import unflatten
 from collector.messages.frame import span_frame
 from collector.messages.payloads import request_items, response_items, system_of, tools_of
-from collector.messages.reprs import is_printed_object
+from collector.messages.reprs import is_address, is_printed_object
 from collector.messages.values import as_int, as_str, decode, decode_container, first
 from collector.model import Agent
-from collector.operation import Operation, OperationKind, Role, ToolCallPart, Usage
+from collector.operation import Operation, OperationKind, Role, ToolCallPart, ToolResultPart, Usage
 from collector.telemetry.records import Span
 
 NAME = "openinference"
@@ -87,11 +87,13 @@ def _model_call(span: Span, frame: Operation, decoder: MessageDecoder) -> dict[s
     request = response = None
     # A limit on attributes drops the latest messages; objects of some SDKs are left out of the flattened list.
     # Earlier releases flatten a tool's result into what the user said.
-    lacks = span.dropped_attributes or _has_holes(attributes, "llm.input_messages") or _is_unanswered(sent)
+    # Several results in one message of the provider's leave one, or lose their ids.
+    unanswered = _unanswered(sent)
+    lacks = span.dropped_attributes or _has_holes(attributes, "llm.input_messages") or unanswered
     if _is_hollow(sent) or lacks:
         request = decode_container(attributes.get("input.value"))
         whole = decoder.read(request_items(request), default=Role.USER)
-        sent = whole if _is_unanswered(sent) and not _is_unanswered(whole) and whole.chain else _fuller(sent, whole)
+        sent = whole if whole.chain and _unanswered(whole) < unanswered else _fuller(sent, whole)
     body = attributes.get("output.value")
     if _is_hollow(given) or (isinstance(body, str) and '"id"' in body[:4096]):
         response = decode_container(body)
@@ -126,14 +128,19 @@ def _is_hollow(decoded: Decoded) -> bool:
     return decoded.chain is None or any(not message.parts for message in decoded.messages)
 
 
-def _is_unanswered(decoded: Decoded) -> bool:
-    """The user speaks where the latest calls wait for their results."""
-    node = decoded.chain
-    while node is not None and node.parent is not None:
-        if any(isinstance(part, ToolCallPart) for part in node.parent.message.parts):
-            return node.message.role is Role.USER
-        node = node.parent
-    return False
+def _unanswered(decoded: Decoded) -> int:
+    """Calls whose results are not in the list, though it goes on after them."""
+    found = 0
+    given: list[str | None] = []
+    for message in reversed(decoded.messages):
+        calls = [part.call_id for part in message.parts if isinstance(part, ToolCallPart)]
+        if calls and (given or message is not decoded.messages[-1]):
+            told = sum(call_id in given for call_id in calls) if all(calls) else min(len(given), len(calls))
+            found += len(calls) - told
+        if message.role is Role.ASSISTANT:
+            given = []
+        given += [part.call_id for part in message.parts if isinstance(part, ToolResultPart)]
+    return found
 
 
 def _fuller(one: Decoded, other: Decoded) -> Decoded:
@@ -143,8 +150,10 @@ def _fuller(one: Decoded, other: Decoded) -> Decoded:
 
 
 def _text(value: object, found: object) -> list[Any] | None:
-    """A bare text; not JSON whose shape is not known."""
-    return [{"role": "assistant", "content": value}] if found is None and isinstance(value, str) and value else None
+    """A bare text; not JSON whose shape is not known, nor a stream that was recorded before it was read."""
+    if found is not None or not isinstance(value, str) or not value or is_address(value):
+        return None
+    return [{"role": "assistant", "content": value}]
 
 
 def _wrapper(attributes: Mapping[str, Any], decoder: MessageDecoder) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from typing import Any
 from collector.messages.decoder import MessageDecoder
 from collector.messages.frame import log_frame, span_frame
 from collector.messages.payloads import request_items, response_items
+from collector.messages.roles import role_of
 from collector.messages.values import as_int, decode, first
 from collector.operation import EventMessage, Message, Operation, OperationKind, Role
 from collector.telemetry.records import LogRecord, Span
@@ -90,8 +91,15 @@ def _events(
         content = {"content": inner if inner is not None else body.get("content")}
         body = {**(inner if isinstance(inner, Mapping) else content), **extra}
     role = _ROLES[name]
-    message = {**body, "role": body.get("role") or role.value}
+    message = {**body, "role": _role(body, role)}
     return [
         EventMessage(time_ns=time_ns, position=position, message=found, is_output=is_output)
         for found in decoder.read_items([message], default=role).messages
     ]
+
+
+def _role(body: Mapping[str, Any], told: Role) -> Any:
+    """What the body says; some providers know no role but the user's for a prompt or a tool's result."""
+    own = body.get("role")
+    is_lent = told in {Role.SYSTEM, Role.TOOL} and role_of(own) is Role.USER
+    return told.value if is_lent or not own else own

@@ -24,6 +24,7 @@ CLASS = "__class__"
 
 _OBJECT = re.compile(r"\s*[A-Za-z_][\w.]*\((?:[A-Za-z_]\w*=|<|\[|\{)")
 _FIELDS = re.compile(r"\s*[A-Za-z_]\w*=(?:['\"\[({<]|None\b|True\b|False\b|-?\d|\w+\()")
+_ADDRESS = re.compile(r"\s*<[\w.<> ]{1,200} at 0x[0-9a-fA-F]+>\s*")
 _FIELD = re.compile(r"([A-Za-z_]\w*)=")
 _SPACE = re.compile(r"\s*")
 _NAME = re.compile(r"[A-Za-z_][\w.]*")
@@ -49,7 +50,12 @@ def looks_like_repr(text: str) -> bool:
 
 def is_printed_object(text: str) -> bool:
     """`Name(field=...)`, `Name([...])`, `field='...' other=...`: nothing that anybody would say."""
-    return _OBJECT.match(text) is not None or decode_fields(text) is not None
+    return _OBJECT.match(text) is not None or is_address(text) or decode_fields(text) is not None
+
+
+def is_address(text: str) -> bool:
+    """`<client.Stream object at 0x7f>`: an object that says nothing of what is in it."""
+    return _ADDRESS.fullmatch(text) is not None
 
 
 def decode_repr(text: str, *, once: Once | None = None) -> Any:

@@ -135,3 +135,58 @@ def test_the_answers_of_a_tool_loop_that_all_name_the_span_around_it_are_told_in
         (FIRST, [("call", "look", {"at": "sky"}), ("result", "look", {"colour": "red"})], TOLD)
     ]
     assert conversation.turns[0].gaps == ()
+
+
+@pytest.mark.parametrize("has_inner_twin", [False, True], ids=["alone", "beside-the-clients-own-tracer"])
+@pytest.mark.parametrize(
+    "outer",
+    [{"http.route": "/chat"}, {"traceloop.span.kind": "workflow", "traceloop.entity.name": "desk"}],
+    ids=["server-span", "workflow"],
+)
+def test_records_that_all_name_the_span_around_are_those_of_the_calls_they_were_emitted_in(
+    outer: dict[str, str], *, has_inner_twin: bool
+) -> None:
+    wanted = [{"id": CALL, "type": "function", "function": {"name": "look", "arguments": '{"at": "sky"}'}}]
+    told_of = [
+        ("gen_ai.system.message", {"content": "Be brief."}, 2),
+        ("gen_ai.user.message", {"content": FIRST}, 3),
+        ("gen_ai.choice", {"index": 0, "message": {"role": "assistant"}, "tool_calls": wanted}, 9),
+        ("gen_ai.system.message", {"content": "Be brief."}, 22),
+        ("gen_ai.user.message", {"content": FIRST}, 22),
+        ("gen_ai.assistant.message", {"tool_calls": wanted}, 23),
+        ("gen_ai.tool.message", {"content": '{"colour": "red"}'}, 24),
+        ("gen_ai.choice", {"index": 0, "message": {"content": TOLD}}, 31),
+    ]
+    twins = [
+        span("i1", CALLED, trace="c1", at=3, lasts=5, parent="o", scope="client"),
+        span("i2", CALLED, trace="c1", at=25, lasts=4, parent="o", scope="client"),
+    ]
+    items: list[Span | LogRecord] = [
+        span("o", outer, trace="c1", lasts=60),
+        span("c1", CALLED, trace="c1", at=1, lasts=10, parent="o"),
+        span("c2", CALLED, trace="c1", at=20, lasts=10, parent="o"),
+        *(twins if has_inner_twin else []),
+        *(log(name, body, span_id="o", trace="c1", at=at) for name, body, at in told_of),
+    ]
+
+    (conversation,) = rebuild(items)
+
+    assert shown(conversation) == [
+        (FIRST, [("call", "look", {"at": "sky"}), ("result", "look", {"colour": "red"})], TOLD)
+    ]
+    assert conversation.system_instructions == "Be brief."
+    assert conversation.turns[0].gaps == ()
+
+
+def test_records_of_calls_at_the_same_time_stay_where_they_say_they_are() -> None:
+    items: list[Span | LogRecord] = [
+        span("o", {"http.route": "/chat"}, trace="c1", lasts=60),
+        span("c1", CALLED, trace="c1", at=1, lasts=10, parent="o"),
+        span("c2", CALLED, trace="c1", at=5, lasts=10, parent="o"),
+        asked(FIRST, of="o", at=6),
+        choice(TOLD, at=9, of="o"),
+    ]
+
+    conversations = rebuild([replace(item, trace_id=items[0].trace_id) for item in items])
+
+    assert told(conversations) == [[(FIRST, TOLD)]]

@@ -1,0 +1,226 @@
+"""Habits of provider clients' instrumentations that cost a conversation something if they are taken at their word."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from collector.model import Conversation, GapKind
+from collector.telemetry.records import LogRecord, Span
+from tests.support.genai_spans import log, rebuild, span
+from tests.support.two_turns import (
+    ARGUMENTS,
+    ASKED,
+    ASKED_NEXT,
+    CALL,
+    PROMPT,
+    RESULT,
+    TOLD,
+    TOLD_NEXT,
+    TOOL,
+    WHOLE,
+    shown,
+)
+
+OTHER_CALL = "call-00000002"
+
+
+def only(items: Sequence[Span | LogRecord]) -> Conversation:
+    (conversation,) = rebuild(items)
+    return conversation
+
+
+def flat(prefix: str, messages: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """OpenInference's attributes; calls are (id, name, arguments)."""
+    found: dict[str, Any] = {}
+    for index, message in enumerate(messages):
+        start = f"{prefix}.{index}.message"
+        for key, value in message.items():
+            if key == "tool_calls":
+                for position, (call_id, name, arguments) in enumerate(value):
+                    own = f"{start}.tool_calls.{position}.tool_call"
+                    found |= {f"{own}.id": call_id} if call_id else {}
+                    found |= {f"{own}.function.name": name, f"{own}.function.arguments": json.dumps(arguments)}
+            else:
+                found[f"{start}.{key}"] = value
+    return found
+
+
+def llm(sent: Sequence[dict[str, Any]], given: Sequence[dict[str, Any]] = (), **more: Any) -> dict[str, Any]:
+    own = {"openinference.span.kind": "LLM", "llm.model_name": "m-1"}
+    named = {key.replace("__", "."): value for key, value in more.items()}
+    return own | flat("llm.input_messages", sent) | flat("llm.output_messages", given) | named
+
+
+def test_events_that_lend_the_users_role_to_a_prompt_and_to_a_result_are_what_their_names_say() -> None:
+    """Gemini knows two roles, so its prompt and its results come under the user's."""
+    bare = {"gen_ai.operation.name": "chat", "gen_ai.system": "vertex_ai", "gen_ai.request.model": "m-1"}
+    wanted = {"function_call": {"name": TOOL, "args": ARGUMENTS}}
+    first = [
+        ("gen_ai.system.message", {"role": "user", "content": [{"text": PROMPT}]}),
+        ("gen_ai.user.message", {"role": "user", "content": [{"text": ASKED}]}),
+    ]
+    second = [
+        *first,
+        ("gen_ai.assistant.message", {"role": "model", "content": [wanted]}),
+        ("gen_ai.tool.message", {"role": "user", "id": f"{TOOL}_0", "content": RESULT}),
+    ]
+    asks = {"index": 0, "finish_reason": "stop", "message": {"role": "model", "content": [wanted]}}
+    tells = {"index": 0, "finish_reason": "stop", "message": {"role": "model", "content": [{"text": TOLD}]}}
+    items: list[Span | LogRecord] = [span("c1", bare, trace="a", lasts=9), span("c2", bare, trace="b", at=10, lasts=9)]
+    for own, trace, at, told in (("c1", "a", 1, [*first, ("gen_ai.choice", asks)]),
+                                 ("c2", "b", 11, [*second, ("gen_ai.choice", tells)])):  # fmt: skip
+        items += [log(name, body, span_id=own, trace=trace, at=at + i) for i, (name, body) in enumerate(told)]
+
+    conversation = only(items)
+
+    assert shown(conversation) == WHOLE[:1]
+    assert conversation.system_instructions == PROMPT
+
+
+def test_a_stream_that_was_recorded_before_it_was_read_is_no_answer() -> None:
+    """The answers are known from the later lists, which also join the calls."""
+    stream = {"output.value": "<client.Stream object at 0x7fbc49578650>"}
+    prompt, asked = {"role": "system", "content": PROMPT}, {"role": "user", "content": ASKED}
+    wanted = {"role": "assistant", "tool_calls": [(CALL, TOOL, ARGUMENTS)]}
+    given = {"role": "tool", "tool_call_id": CALL, "content": json.dumps(RESULT)}
+    told, asked_next = {"role": "assistant", "content": TOLD}, {"role": "user", "content": ASKED_NEXT}
+    items = [
+        span("c1", llm([prompt, asked]) | stream, trace="a"),
+        span("c2", llm([prompt, asked, wanted, given]) | stream, trace="b", at=10),
+        span("c3", llm([prompt, asked, wanted, given, told, asked_next]) | stream, trace="c", at=20),
+    ]
+
+    conversation = only(items)
+
+    assert shown(conversation) == [WHOLE[0], (ASKED_NEXT, [], None)]
+    assert [turn.gaps for turn in conversation.turns] == [(), (GapKind.OUTPUT_MISSING,)]
+
+
+def test_several_results_in_one_message_are_taken_from_the_request_that_names_their_calls() -> None:
+    """Flattened, they are one message without ids; or of several with one key the last is left."""
+    wanted = {"role": "assistant", "tool_calls": [(CALL, TOOL, ARGUMENTS), (OTHER_CALL, "weigh", ARGUMENTS)]}
+    joint = {"role": "tool", "contents.0.message_content.text": json.dumps(RESULT),
+             "contents.1.message_content.text": "9 kg"}  # fmt: skip
+    blocks = [
+        {"type": "tool_use", "id": CALL, "name": TOOL, "input": ARGUMENTS},
+        {"type": "tool_use", "id": OTHER_CALL, "name": "weigh", "input": ARGUMENTS},
+    ]
+    results = [
+        {"type": "tool_result", "tool_use_id": CALL, "content": json.dumps(RESULT)},
+        {"type": "tool_result", "tool_use_id": OTHER_CALL, "content": "9 kg", "is_error": True},
+    ]
+    request = {
+        "system": PROMPT,
+        "messages": [
+            {"role": "user", "content": ASKED},
+            {"role": "assistant", "content": blocks},
+            {"role": "user", "content": results},
+        ],
+    }
+    asked = {"role": "user", "content": ASKED}
+    items = [
+        span("c1", llm([asked], [wanted]), trace="a"),
+        span("c2", llm([asked, wanted, joint], [{"role": "assistant", "content": TOLD}],
+                       input__value=json.dumps(request)), trace="b", at=10),
+    ]  # fmt: skip
+
+    conversation = only(items)
+
+    steps = [
+        ("call", TOOL, ARGUMENTS),
+        ("call", "weigh", ARGUMENTS),
+        ("result", TOOL, RESULT),
+        ("error", "weigh", "9 kg"),
+    ]
+    assert shown(conversation) == [(ASKED, steps, TOLD)]
+
+
+def flattened(prompts: Sequence[dict[str, Any]], completion: dict[str, Any]) -> dict[str, Any]:
+    """OpenLLMetry's attributes."""
+    found: dict[str, Any] = {"llm.request.type": "chat", "gen_ai.request.model": "m-1"}
+    for prefix, messages in (("gen_ai.prompt", prompts), ("gen_ai.completion", [completion])):
+        for index, message in enumerate(messages):
+            for key, value in message.items():
+                found[f"{prefix}.{index}.{key}"] = value
+    return found
+
+
+def _calls(call_id: str | None = None) -> dict[str, Any]:
+    own = {"tool_calls.0.name": TOOL, "tool_calls.0.arguments": json.dumps(ARGUMENTS)}
+    return own | ({"tool_calls.0.id": call_id} if call_id else {})
+
+
+SAYS = "I will look."
+FIRST = [{"role": "system", "content": PROMPT}, {"role": "user", "content": ASKED}]
+RETURNED = {"role": "tool", "content": json.dumps(RESULT)}
+THEN = {"role": "assistant", "content": TOLD}
+LOOKED = [("says", SAYS), *WHOLE[0][1]]
+
+
+def test_an_answer_of_which_only_the_text_was_recorded_is_gone_on_from() -> None:
+    """The calls beside it, without ids, are in the later lists."""
+    said = {"role": "assistant", "content": SAYS}
+    items = [
+        span("c1", flattened(FIRST, said), trace="a"),
+        span("c2", flattened([*FIRST, said | _calls(), RETURNED], THEN), trace="b", at=10),
+    ]
+
+    assert shown(only(items)) == [(ASKED, LOOKED, TOLD)]
+
+
+def test_a_replay_that_leaves_out_the_calls_goes_on_from_them() -> None:
+    said = {"role": "assistant", "content": SAYS} | _calls(CALL)
+    items = [
+        span("c1", flattened(FIRST, said), trace="a"),
+        span("c2", flattened([*FIRST, {"role": "assistant"}, RETURNED], THEN), trace="b", at=10),
+        span("c3", flattened([*FIRST, {"role": "assistant"}, RETURNED, THEN, {"role": "user", "content": ASKED_NEXT}],
+                             {"role": "assistant", "content": TOLD_NEXT}), trace="c", at=20),
+    ]  # fmt: skip
+
+    assert shown(only(items)) == [(ASKED, LOOKED, TOLD), WHOLE[1]]
+
+
+def test_a_streamed_call_that_was_recorded_before_its_arguments_has_them_from_the_replay() -> None:
+    """And is joined by its id, though another conversation began with the same words."""
+    begun = {"role": "assistant", "tool_calls.0.id": CALL, "tool_calls.0.name": TOOL, "tool_calls.0.arguments": "{}"}
+    greeted = [*FIRST[:1], {"role": "user", "content": "Hi"}]
+    greets = {"role": "assistant", "content": "Hello."}
+    asked = [*greeted, greets, {"role": "user", "content": ASKED}]
+    items = [
+        span("a1", flattened(greeted, greets), trace="a"),
+        span("b1", flattened(greeted, greets), trace="b", at=5),
+        span("a2", flattened(asked, begun), trace="c", at=10),
+        span("a3", flattened([*asked, begun | _calls(CALL), RETURNED], THEN), trace="d", at=20),
+        span("b2", flattened([*greeted, greets, {"role": "user", "content": ASKED_NEXT}],
+                             {"role": "assistant", "content": TOLD_NEXT}), trace="e", at=30),
+    ]  # fmt: skip
+
+    told = sorted((shown(conversation) for conversation in rebuild(items)), key=len)
+
+    assert told == [[("Hi", [], "Hello."), WHOLE[1]], [("Hi", [], "Hello."), WHOLE[0]]] or told == [
+        [("Hi", [], "Hello."), WHOLE[0]],
+        [("Hi", [], "Hello."), WHOLE[1]],
+    ]
+
+
+def test_results_whose_calls_no_message_tells_of_are_those_of_the_tool_spans() -> None:
+    kind = {"traceloop.span.kind": "workflow", "traceloop.entity.name": "desk"}
+    tool = {
+        "traceloop.span.kind": "tool",
+        "traceloop.entity.name": TOOL,
+        "traceloop.entity.input": json.dumps({"args": [], "kwargs": ARGUMENTS}),
+        "traceloop.entity.output": json.dumps(RESULT),
+    }
+    items = [
+        span("w", kind, lasts=40),
+        span("c1", flattened(FIRST, {"role": "assistant"}), at=1, lasts=5, parent="w"),
+        span("x", tool, at=7, lasts=2, parent="w"),
+        span("c2", flattened([*FIRST, {"role": "assistant"}, RETURNED], THEN), at=10, lasts=5, parent="w"),
+    ]
+
+    conversation = only(items)
+
+    assert shown(conversation) == WHOLE[:1]
+    assert conversation.turns[0].gaps == ()
