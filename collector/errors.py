@@ -9,7 +9,8 @@
         ├── MalformedRequestError   it does not decode as what it says it is
         ├── RequestTooLargeError    over the limit, before or after decompression
         ├── UnsupportedEncodingError unknown content type or content encoding
-        └── UnauthenticatedError    missing or wrong credentials
+        ├── UnauthenticatedError    missing or wrong credentials
+        └── OwnRequestError         this Adhere sent it itself
 
 Which wire status each becomes is decided in one place, `collector.otlp.status`.
 """
@@ -58,4 +59,8 @@ class UnsupportedEncodingError(PermanentError):
 
 
 class UnauthenticatedError(PermanentError):
+    pass
+
+
+class OwnRequestError(PermanentError):
     pass

@@ -73,6 +73,8 @@ class ExporterContext:
     """Of Adhere; the scope version of what is sent."""
     instance_id: str
     """Keeps the sums of several Adhere processes apart."""
+    sender_id: str | None = None
+    """Goes with every OTLP request, so that Adhere's own receivers know it; None where nothing is sent in earnest."""
 
 
 @dataclass(frozen=True, slots=True)

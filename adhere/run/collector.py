@@ -61,7 +61,8 @@ async def _run(config: Config, lifetime: Lifetime, data: DataDir, *, clock: Cloc
     registry = CollectorRegistry()
     ProcessCollector(registry=registry)
     PlatformCollector(registry=registry)
-    destinations = relay_destinations(config.relay, environ=os.environ)
+    sender_id = data.sender_id()
+    destinations = relay_destinations(config.relay, environ=os.environ, sender_id=sender_id)
     journal_metrics = JournalMetrics(registry)
     journal = JournalWriter(
         plan.journal_settings(config, directory=data.journal),
@@ -71,8 +72,10 @@ async def _run(config: Config, lifetime: Lifetime, data: DataDir, *, clock: Cloc
         metrics=journal_metrics,
     )
     intake = Intake(journal, limits=plan.limits(config), metrics=ReceiverMetrics(registry), clock=clock)
-    http = HttpReceiver(plan.http_settings(config), intake=intake) if config.receivers.http.enabled else None
-    grpc = GrpcReceiver(plan.grpc_settings(config), intake=intake) if config.receivers.grpc.enabled else None
+    http_settings = plan.http_settings(config, sender_id=sender_id)
+    grpc_settings = plan.grpc_settings(config, sender_id=sender_id)
+    http = HttpReceiver(http_settings, intake=intake) if config.receivers.http.enabled else None
+    grpc = GrpcReceiver(grpc_settings, intake=intake) if config.receivers.grpc.enabled else None
     wanted = ((grpc, config.receivers.grpc.endpoint), (http, config.receivers.http.endpoint))
     receiving = asyncio.Event()
     host, port = split_endpoint(config.telemetry.endpoint)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import secrets
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -12,6 +13,7 @@ from pathlib import Path
 from adhere.errors import UsageError
 
 _SECRET_BYTES = 32
+_SENDER_ID_BYTES = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +40,7 @@ class DataDir:
         self.rubrics = path / "rubrics"
         self._addresses = path / "addresses.json"
         self._evaluator_port = path / "evaluator.port"
+        self._sender_id = path / "sender.id"
         self._fence_secret = path / "fence.key"
 
     def create(self) -> None:
@@ -63,6 +66,31 @@ class DataDir:
         temporary.write_bytes(fresh)
         temporary.replace(self._fence_secret)
         return fresh
+
+    def sender_id(self) -> str:
+        """The same for both processes and across restarts; whoever asks first makes it."""
+        try:
+            return self._known_sender_id() or self._new_sender_id()
+        except OSError:  # A full disk keeps nobody from starting; this process still knows what itself sent.
+            return secrets.token_hex(_SENDER_ID_BYTES)
+
+    def _known_sender_id(self) -> str | None:
+        try:
+            known = self._sender_id.read_text(errors="replace")
+        except FileNotFoundError:
+            return None
+        if re.fullmatch(f"[0-9a-f]{{{2 * _SENDER_ID_BYTES}}}", known):
+            return known
+        self._sender_id.unlink()  # A power loss may leave the name without the text.
+        return None
+
+    def _new_sender_id(self) -> str:
+        temporary = self._sender_id.with_suffix(f".{os.getpid()}")
+        temporary.write_text(secrets.token_hex(_SENDER_ID_BYTES))
+        with contextlib.suppress(FileExistsError):  # The other process was quicker, and its id is ours as well.
+            self._sender_id.hardlink_to(temporary)
+        temporary.unlink()
+        return self._sender_id.read_text()
 
     def write_addresses(self, addresses: Addresses) -> None:
         _replace(self._addresses, json.dumps(asdict(addresses)))

@@ -22,7 +22,9 @@ def destination(config: OtlpDestinationConfig, *, name: str, path: str, environ:
         raise ConfigError([f"{path}: {err}"]) from err
 
 
-def relay_destinations(relays: tuple[RelayConfig, ...], *, environ: Mapping[str, str]) -> list[Destination]:
+def relay_destinations(
+    relays: tuple[RelayConfig, ...], *, environ: Mapping[str, str], sender_id: str | None = None
+) -> list[Destination]:
     """Each with a name of its own, since the name is the relay's place in the journal."""
     found: list[Destination] = []
     for index, relay in enumerate(relays):
@@ -30,7 +32,7 @@ def relay_destinations(relays: tuple[RelayConfig, ...], *, environ: Mapping[str,
         one = destination(relay, name=relay.name or "", path=path, environ=environ)
         if any(one.name == other.name for other in found):
             raise ConfigError([f"{path}: another relay is named {one.name!r} too; give one of them a name of its own."])
-        found.append(one)
+        found.append(one if sender_id is None else one.sent_by(sender_id))
     return found
 
 

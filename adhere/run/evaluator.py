@@ -102,7 +102,7 @@ async def _run(config: Config, lifetime: Lifetime, data: DataDir, stopping: Step
         shared_registry=shared_registry,
         declared=plan.declared_spans(config),
     )
-    destinations = relay_destinations(config.relay, environ=os.environ)
+    destinations = relay_destinations(config.relay, environ=os.environ, sender_id=data.sender_id())
     enriched = [
         await relaying.open(destination, relay, stopping=stopping)
         for destination, relay in plan.relays(config, destinations, enrich=True)
@@ -209,7 +209,14 @@ async def _outbox(
     config: Config, data: DataDir, registry: CollectorRegistry, *, clock: Clock, rng: random.Random, stopping: Steps
 ) -> Outbox:
     metrics = ExportMetrics(registry)
-    context = exporter_context(data.path, clock=clock, registry=registry, metrics=metrics, environ=os.environ)
+    context = exporter_context(
+        data.path,
+        clock=clock,
+        registry=registry,
+        metrics=metrics,
+        environ=os.environ,
+        sender_id=data.sender_id(),
+    )
     exporters: list[Exporter] = []
     for entry in config.exporters:
         exporters += build_exporters(entry.name, entry.options, context=context)

@@ -18,7 +18,13 @@ from exporters.registry import ExporterContext, build_exporters
 
 
 def exporter_context(
-    data_dir: Path, *, clock: Clock, registry: CollectorRegistry, metrics: ExportMetrics, environ: Mapping[str, str]
+    data_dir: Path,
+    *,
+    clock: Clock,
+    registry: CollectorRegistry,
+    metrics: ExportMetrics,
+    environ: Mapping[str, str],
+    sender_id: str | None = None,
 ) -> ExporterContext:
     return ExporterContext(
         clock=clock,
@@ -28,6 +34,7 @@ def exporter_context(
         environ=environ,
         version=version("adhere"),
         instance_id=str(uuid.uuid4()),
+        sender_id=sender_id,
     )
 
 

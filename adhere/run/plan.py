@@ -185,25 +185,27 @@ def limits(config: Config) -> ReceiverLimits:
     return ReceiverLimits(**config.receivers.limits.model_dump())
 
 
-def http_settings(config: Config) -> HttpReceiverSettings:
+def http_settings(config: Config, *, sender_id: str) -> HttpReceiverSettings:
     receiver = config.receivers.http
     host, port = split_endpoint(receiver.endpoint)
     return HttpReceiverSettings(
         host=host,
         port=port,
         bearer_token=secret(receiver.bearer_token),
+        sender_id=sender_id,
         tls=_tls(receiver.tls),
         strict_bind=config.strict,
     )
 
 
-def grpc_settings(config: Config) -> GrpcReceiverSettings:
+def grpc_settings(config: Config, *, sender_id: str) -> GrpcReceiverSettings:
     receiver = config.receivers.grpc
     host, port = split_endpoint(receiver.endpoint)
     return GrpcReceiverSettings(
         host=host,
         port=port,
         bearer_token=secret(receiver.bearer_token),
+        sender_id=sender_id,
         tls=_tls(receiver.tls),
         strict_bind=config.strict,
     )

@@ -1,4 +1,4 @@
-"""Who may send: the bearer token, and the addresses that a receiver may listen on without one."""
+"""Who may send: who has the bearer token, but not ourselves; and the addresses to listen on without a token."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import ipaddress
 
 import structlog
 
-from collector.errors import AdhereError, UnauthenticatedError
+from collector.errors import AdhereError, OwnRequestError, UnauthenticatedError
 from collector.otlp.settings import GrpcReceiverSettings, HttpReceiverSettings
 
 log = structlog.get_logger(__name__)
@@ -17,14 +17,22 @@ class InsecureBindError(AdhereError):
     """A receiver was to listen beyond this machine with neither token nor TLS."""
 
 
-class BearerCheck:
-    """Compares in constant time. Without a token everyone passes."""
+class CallerCheck:
+    """Compares tokens in constant time. Without a token everyone else passes."""
 
-    def __init__(self, token: str | None) -> None:
-        self._expected = None if token is None else token.encode()
+    def __init__(self, settings: HttpReceiverSettings | GrpcReceiverSettings) -> None:
+        self._expected = None if settings.bearer_token is None else settings.bearer_token.encode()
+        self._own_id = None if settings.sender_id is None else settings.sender_id.encode()
 
-    def check(self, authorization: bytes | None) -> None:
-        """Raise UnauthenticatedError unless the header's value carries the token."""
+    def check(self, *, authorization: bytes | None, sender: bytes | None) -> None:
+        """Of two headers, the values. Raises UnauthenticatedError without the token, OwnRequestError for our own id."""
+        self._check_token(authorization)
+        if self._own_id is not None and sender == self._own_id:
+            raise OwnRequestError(
+                "This request comes from this very Adhere; give its relay and its exporters the address of a backend."
+            )
+
+    def _check_token(self, authorization: bytes | None) -> None:
         if self._expected is None:
             return
         scheme, _, token = (authorization or b"").strip().partition(b" ")

@@ -16,7 +16,7 @@ import grpc.aio
 import structlog
 
 from collector.errors import MalformedRequestError, PermanentError, RetryableError
-from collector.otlp.access import BearerCheck, check_bind
+from collector.otlp.access import CallerCheck, check_bind
 from collector.otlp.intake import Intake
 from collector.otlp.reading import ReadingPlaces
 from collector.otlp.refusals import SlowRequestError
@@ -24,6 +24,7 @@ from collector.otlp.rpc_status import status_protobuf
 from collector.otlp.settings import GrpcReceiverSettings, ReceiverLimits
 from collector.otlp.status import WireStatus, wire_status
 from collector.otlp.tls import grpc_credentials
+from collector.sender_id import SENDER_HEADER
 from collector.telemetry.records import Signal
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ class GrpcReceiver:
     def __init__(self, settings: GrpcReceiverSettings, *, intake: Intake) -> None:
         self.settings = settings
         self._intake = intake
-        self._bearer = BearerCheck(settings.bearer_token)
+        self._caller = CallerCheck(settings)
         self._server: grpc.aio.Server | None = None
         self._is_stopped = False
         self._port = settings.port
@@ -119,7 +120,9 @@ class GrpcReceiver:
     async def _taken(self, signal: Signal, context: _Context) -> WireStatus | None:
         """None once the request is kept, else why it is refused."""
         try:
-            self._bearer.check(_authorization(context))
+            self._caller.check(
+                authorization=_metadata(context, "authorization"), sender=_metadata(context, SENDER_HEADER)
+            )
             with self._intake.admission.open() as ticket:
                 body = await self._message(context)
                 ticket.take_place()
@@ -163,9 +166,9 @@ def _details(status: WireStatus) -> tuple[tuple[str, bytes], ...]:
     return () if status.retry_delay_s is None else (("grpc-status-details-bin", status_protobuf(status)),)
 
 
-def _authorization(context: _Context) -> bytes | None:
+def _metadata(context: _Context, name: str) -> bytes | None:
     for key, value in context.invocation_metadata() or ():
-        if key == "authorization":
+        if key == name:
             return value.encode() if isinstance(value, str) else value
     return None
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 import structlog
 
-from collector.otlp.access import BearerCheck, check_bind
+from collector.otlp.access import CallerCheck, check_bind
 from collector.otlp.http_connection import TRANSPORT, HttpConnection
 from collector.otlp.intake import Intake
 from collector.otlp.settings import HttpReceiverSettings
@@ -27,7 +27,7 @@ class HttpReceiver:
     def __init__(self, settings: HttpReceiverSettings, *, intake: Intake) -> None:
         self.settings = settings
         self.intake = intake
-        self.bearer = BearerCheck(settings.bearer_token)
+        self.caller = CallerCheck(settings)
         self.connections: set[HttpConnection] = set()
         self.is_draining = False
         self._server: asyncio.Server | None = None

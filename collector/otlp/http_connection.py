@@ -26,7 +26,7 @@ from collector.errors import (
     UnauthenticatedError,
 )
 from collector.otlp import http_answer
-from collector.otlp.access import BearerCheck
+from collector.otlp.access import CallerCheck
 from collector.otlp.http_exchange import Exchange
 from collector.otlp.http_head import Head, check_head
 from collector.otlp.intake import Intake, MediaType
@@ -44,7 +44,7 @@ class ConnectionOwner(Protocol):
 
     intake: Intake
     settings: HttpReceiverSettings
-    bearer: BearerCheck
+    caller: CallerCheck
     connections: set[HttpConnection]
     is_draining: bool
 
@@ -231,7 +231,7 @@ class HttpConnection(asyncio.Protocol):
             return
         try:
             exchange.target = check_head(
-                head, bearer=self._owner.bearer, max_request_bytes=self._limits.max_request_bytes
+                head, caller=self._owner.caller, max_request_bytes=self._limits.max_request_bytes
             )
             exchange.ticket = self._owner.intake.admission.open()
         except (PermanentError, RetryableError) as err:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from collector.errors import RequestTooLargeError, UnsupportedEncodingError
-from collector.otlp.access import BearerCheck
+from collector.otlp.access import CallerCheck
 from collector.otlp.inflate import ContentEncoding, content_encoding
 from collector.otlp.intake import MediaType
 from collector.otlp.refusals import UnknownPathError, WrongMethodError
+from collector.sender_id import SENDER_HEADER
 from collector.telemetry.records import Signal
 
 _SIGNALS = {f"/v1/{signal.value}".encode(): signal for signal in Signal}
+_SENDER = SENDER_HEADER.encode()
 _OFFER = frozenset({b"upgrade", b"http2-settings"})
 _MEDIA_TYPES = {
     b"application/x-protobuf": MediaType.PROTOBUF,
@@ -70,9 +72,9 @@ class Target:
     encoding: ContentEncoding
 
 
-def check_head(head: Head, *, bearer: BearerCheck, max_request_bytes: int) -> Target:
+def check_head(head: Head, *, caller: CallerCheck, max_request_bytes: int) -> Target:
     """Raise the error that refuses this request, the caller's identity first."""
-    bearer.check(head.headers.get(b"authorization"))
+    caller.check(authorization=head.headers.get(b"authorization"), sender=head.headers.get(_SENDER))
     signal = _SIGNALS.get(_path(head.target))
     if signal is None:
         raise UnknownPathError(f"Nothing is served at this path; send OTLP to one of {_paths()}.")

@@ -35,6 +35,8 @@ class _ReceiverSettings:
     host: str = "127.0.0.1"
     bearer_token: str | None = field(default=None, repr=False)
     """When set, every request must carry `Authorization: Bearer <token>`."""
+    sender_id: str | None = None
+    """Ours: what we sent ourselves is refused."""
     tls: TlsSettings | None = None
     strict_bind: bool = False
     """Refuse to listen beyond loopback without a token or TLS, instead of warning."""

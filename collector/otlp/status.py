@@ -15,6 +15,7 @@ import grpc
 
 from collector.errors import (
     MalformedRequestError,
+    OwnRequestError,
     PermanentError,
     RequestTooLargeError,
     RetryableError,
@@ -36,6 +37,7 @@ _PERMANENT: tuple[tuple[type[PermanentError], grpc.StatusCode, int], ...] = (
     (RequestTooLargeError, grpc.StatusCode.RESOURCE_EXHAUSTED, 413),
     (UnsupportedEncodingError, grpc.StatusCode.INVALID_ARGUMENT, 415),
     (UnauthenticatedError, grpc.StatusCode.UNAUTHENTICATED, 401),
+    (OwnRequestError, grpc.StatusCode.FAILED_PRECONDITION, 508),
     (UnknownPathError, grpc.StatusCode.UNIMPLEMENTED, 404),
     (WrongMethodError, grpc.StatusCode.UNIMPLEMENTED, 405),
     (SlowRequestError, grpc.StatusCode.DEADLINE_EXCEEDED, 408),

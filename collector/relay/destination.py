@@ -10,12 +10,13 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, TypeAlias
 from urllib.parse import SplitResult, unquote, urlsplit, urlunsplit
 
 from collector.errors import AdhereError
+from collector.sender_id import SENDER_HEADER
 from collector.telemetry.records import Signal
 
 OtlpProtocol: TypeAlias = Literal["http/protobuf", "grpc"]
@@ -97,6 +98,10 @@ class Destination:
     def signals(self) -> frozenset[Signal]:
         """What this destination has an address for."""
         return frozenset(Signal) if self.endpoint else frozenset(self.signal_endpoints)
+
+    def sent_by(self, sender_id: str) -> Destination:
+        """The same, with every request saying which Adhere it is from."""
+        return replace(self, headers={**self.headers, SENDER_HEADER: sender_id})
 
     def url(self, signal: Signal) -> str | None:
         """Full address for a signal; over gRPC the server's. None: this signal goes nowhere."""

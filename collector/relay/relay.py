@@ -171,7 +171,7 @@ class Relay:
         except (OSError, RetryableError) as err:
             self._metrics.read_failures.labels(self._name).inc()
             if self._log_limit.allows("read"):
-                log.warning("journal could not be read", destination=self._name, error=str(err))
+                log.warning("nothing to relay could be read", destination=self._name, error=str(err))
             await happens_within(1.0, self._stopping, clock=self._clock)
             return []
 

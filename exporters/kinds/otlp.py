@@ -78,6 +78,8 @@ class OtlpOptions(ExporterOptions):
 def _build(name: str, options: OtlpOptions, context: ExporterContext) -> Sequence[Exporter]:
     try:
         destination = _destination(name, options, context.environ)
+        if context.sender_id is not None:
+            destination = destination.sent_by(context.sender_id)
     except DestinationError as err:
         raise ExporterConfigError(f"The exporter {name!r} cannot work: {err}") from err
     chosen: list[tuple[str, Signal, bool, Callable[[str, OtlpSender], Exporter]]] = [

@@ -28,7 +28,8 @@ DATABASES = ("conversations.db", "verdicts.db", "outbox.db")
 async def test_garbage_in_every_file_is_set_aside(tmp_path: Path) -> None:
     config = write_config(tmp_path, evaluators=["rules"])
     data = tmp_path / "data"
-    files = [*DATABASES, "addresses.json", "evaluator.port", "fence.key", "collector.lock", "evaluator.lock"]
+    files = [*DATABASES, "addresses.json", "evaluator.port", "fence.key", "sender.id"]
+    files += ["collector.lock", "evaluator.lock"]
     files += ["journal/00000000000000000001.segment", "journal/mark", "journal/lock", "journal/cursors/evaluator"]
     files += ["verdicts.jsonl"]
     for name in files:

@@ -29,6 +29,28 @@ def test_a_file_in_its_place_is_named(tmp_path: Path) -> None:
         DataDir(tmp_path / "state" / "adhere").create()
 
 
+def test_the_sender_id_is_one_a_folder(data: DataDir, tmp_path: Path) -> None:
+    other = DataDir(tmp_path / "other")
+    other.create()
+
+    assert data.sender_id() == data.sender_id() == DataDir(data.path).sender_id()
+    assert data.sender_id() != other.sender_id()
+    assert [path.name for path in data.path.iterdir()] == ["sender.id"]
+
+
+@pytest.mark.parametrize("left", [b"", b"0123", b"\xff" * 16])
+def test_a_sender_id_that_a_power_loss_spoiled_is_made_anew(data: DataDir, left: bytes) -> None:
+    (data.path / "sender.id").write_bytes(left)
+
+    assert data.sender_id() == data.sender_id()
+
+
+def test_without_a_place_for_it_the_sender_id_is_the_process_s_own(tmp_path: Path) -> None:
+    gone = DataDir(tmp_path / "gone")
+
+    assert len(gone.sender_id()) == 16
+
+
 def test_addresses_are_read_as_they_were_written(data: DataDir) -> None:
     addresses = Addresses(grpc="127.0.0.1:1", http="127.0.0.1:2", telemetry="127.0.0.1:3")
 

@@ -14,6 +14,7 @@ from collector.errors import (
     JournalUnavailableError,
     MalformedRequestError,
     OverloadedError,
+    OwnRequestError,
     PermanentError,
     RequestTooLargeError,
     RetryableError,
@@ -47,6 +48,7 @@ PERMANENT = [
     (RequestTooLargeError("Big."), "RESOURCE_EXHAUSTED", 413),
     (UnsupportedEncodingError("Odd."), "INVALID_ARGUMENT", 415),
     (UnauthenticatedError("Who?"), "UNAUTHENTICATED", 401),
+    (OwnRequestError("Mine."), "FAILED_PRECONDITION", 508),
     (PermanentError("No."), "INVALID_ARGUMENT", 400),
     (RuntimeError("a secret detail"), "INTERNAL", 500),
 ]
