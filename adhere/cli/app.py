@@ -23,6 +23,7 @@ _COMMANDS: Mapping[str, str] = {
     "bench": "Measure a judge on labelled conversations, or against attacks.",
     "rubric": "Show, edit and export the rubrics that were compiled from agents' prompts.",
     "config": "Check a configuration, or print its JSON schema.",
+    "judging": "List the units whose judging was given up, or have them asked again.",
     "exporters": "List the configured exporters, try one with a test score, or send dead letters again.",
 }
 """Name and first line of help; each is a module of this package with an `app`."""

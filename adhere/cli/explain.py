@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import Annotated
 
 import typer
 
 from adhere.cli.options import ConfigOption, command_app
-from adhere.cli.verdict_text import decision_line, for_terminal, verdict_lines
+from adhere.cli.verdict_text import decision_line, for_terminal, short, verdict_lines
 from adhere.config import load_config
 from adhere.errors import CommandError
 from adhere.run.data_dir import DataDir
@@ -74,6 +75,10 @@ def _judging(conversation: Conversation, record: ConversationRecord | None, know
     if earlier:
         lines.append(f"  {earlier} earlier decisions were superseded by later data.")
     lines += [f"  {job.evaluator} waits for its judge: {job.unit_key}" for job in record.waiting]
+    if record.dead:
+        names = ", ".join(sorted({job.evaluator for job in record.dead}))
+        chosen = short(shlex.quote(record.conversation_id))
+        lines.append(f"  What {names} gave up is asked again by: adhere judging retry --all --conversation {chosen}")
     return lines
 
 

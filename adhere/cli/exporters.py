@@ -59,7 +59,7 @@ def dead(
     limit: Annotated[int, typer.Option(min=1, max=10_000, help="Show at most so many, the newest.")] = 100,
 ) -> None:
     """Show the verdicts that were given up for an exporter, without their content; Adhere may run meanwhile."""
-    from adhere.cli.dead_letters import print_dead_letters  # noqa: PLC0415 - quick start
+    from adhere.cli.dead_tables import print_dead_letters  # noqa: PLC0415 - quick start
     from adhere.config import load_config  # noqa: PLC0415 - same
     from adhere.run.data_dir import DataDir  # noqa: PLC0415 - same
     from collector.clock import SystemClock  # noqa: PLC0415 - same

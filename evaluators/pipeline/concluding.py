@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sqlite3
 
+from evaluators.content import digest_of
 from evaluators.evaluator import Evaluator, Judgement
 from evaluators.judge.errors import JudgeErrorType
 from evaluators.pipeline.binding import bind, decision_for
 from evaluators.pipeline.tally import Tally
 from evaluators.store import attempts as attempts_table
-from evaluators.store.verdicts import Place, record_decision, record_verdict
+from evaluators.store.verdicts import Place, record_decision, record_verdict, verdict_on
 from evaluators.verdict import Decision, DecisionKind, Outcome, Unit, Verdict
 
 _MONEY = ("budget", "quota")
@@ -28,9 +29,11 @@ def conclude(
     subject: str,
     now_ns: int,
 ) -> tuple[Verdict, Tally]:
-    bound = bind(judgement, unit=unit, evaluator=evaluator, verdict_id=subject, judged_ns=now_ns)
+    failed = verdict_on(connection, subject)  # Given up before, and asked again: what went out has its id.
+    verdict_id = subject if failed is None else digest_of([subject, "again", failed.id])
+    bound = bind(judgement, unit=unit, evaluator=evaluator, verdict_id=verdict_id, judged_ns=now_ns)
     decision = decision_for(bound)
-    verdict = record_verdict(connection, bound, decision)
+    verdict = record_verdict(connection, bound, decision, subject=subject)
     attempts_table.forget(connection, subject)
     return verdict, Tally(evaluator.name, decision.kind, judgement.error_type or judgement.outcome.value)
 

@@ -16,7 +16,7 @@ from evaluators.pipeline.tally import Tally
 from evaluators.store import attempts as attempts_table
 from evaluators.store import waiting
 from evaluators.store.attempts import Attempts
-from evaluators.store.verdicts import Place, find_verdict, insert_decision, record_decision, was_decided
+from evaluators.store.verdicts import Place, insert_decision, record_decision, verdict_on, was_decided
 from evaluators.store.waiting import Job
 from evaluators.verdict import Decision, DecisionKind, Outcome, Unit, Verdict
 
@@ -99,7 +99,7 @@ def put_back_unharmed(connection: sqlite3.Connection, job: Job) -> None:
 
 def is_answered(connection: sqlite3.Connection, subject: str) -> bool:
     """A verdict that is no error is there already."""
-    verdict = find_verdict(connection, subject)
+    verdict = verdict_on(connection, subject)
     return verdict is not None and verdict.outcome is not Outcome.ERROR
 
 

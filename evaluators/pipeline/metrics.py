@@ -1,6 +1,7 @@
 """Metrics of the judging pipeline.
 
-Conservation: submitted + recovered = decisions (without superseded history) + unchanged + waiting, for each evaluator.
+Conservation, for each evaluator: submitted + recovered + called back = decisions (without superseded history) +
+unchanged + waiting.
 """
 
 from __future__ import annotations
@@ -28,6 +29,12 @@ class PipelineMetrics:
         self.recovered = Counter(
             "adhere_judging_recovered_total",
             "Units found waiting on disk at start.",
+            ["evaluator"],
+            registry=registry,
+        )
+        self.called_back = Counter(
+            "adhere_judging_called_back_total",
+            "Dead letters that `adhere judging retry` put back in line while Adhere ran.",
             ["evaluator"],
             registry=registry,
         )

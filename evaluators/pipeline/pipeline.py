@@ -73,9 +73,14 @@ class JudgingPipeline:
         self._rested = asyncio.Event()
         self._queue = UnitQueue(max_items=limits.queue_items, max_bytes=limits.queue_bytes)
         self._handover = HandOver(self._shared, sink, on_rest=self._rested.set)
-        self._upkeep = Upkeep(self._shared, retention=retention or Retention(), on_look=self._handover.wake.poke)
         self._lane = JudgeLane(
             self._shared, random=random, on_verdicts=self._handover.wake.poke, on_rest=self._rested.set
+        )
+        self._upkeep = Upkeep(
+            self._shared,
+            retention=retention or Retention(),
+            on_look=self._handover.wake.poke,
+            on_called_back=self._lane.wake.poke,
         )
         self._intake = Intake(
             self._shared,

@@ -22,10 +22,10 @@ from evaluators.store.attempts import Attempts
 from evaluators.store.verdicts import (
     Place,
     Standing,
-    find_verdict,
     record_decision,
     record_verdict,
     standing,
+    verdict_on,
     was_decided,
     was_judged,
 )
@@ -104,10 +104,10 @@ class Planner:
                 self._leave_out(connection, submission, setup, subject, late)
             plan.tallies.append(Tally(setup.name, late.kind, late.code))
             return
-        before = find_verdict(connection, subject)
+        before = verdict_on(connection, subject)
         if before is not None:
             again = replace(before, revision=unit.revision, judged_ns=self.now_ns)
-            record_verdict(connection, again, decision_for(again))
+            record_verdict(connection, again, decision_for(again), subject=subject)
             plan.tallies.append(Tally(setup.name, None))
         elif setup.immediate:
             plan.asks.append(Ask(submission, setup, subject, attempts_table.attempts(connection, subject)))

@@ -11,6 +11,7 @@ from evaluators.pipeline.jobs import give_up
 from evaluators.pipeline.pacing import Pacing
 from evaluators.pipeline.tally import Tally
 from evaluators.store.attempts import count_interruptions
+from evaluators.store.dead import revive
 from evaluators.store.waiting import count_by_evaluator, jobs_of_unknown, put_back, release_running
 from evaluators.verdict import DecisionKind
 
@@ -23,7 +24,8 @@ class Recovered:
 
 
 def recover(connection: sqlite3.Connection, evaluators: Sequence[str], *, pacing: Pacing, now_ns: int) -> Recovered:
-    """Let what was under way wait again, and give up what no configured evaluator will ask for."""
+    """Let what was under way or is called back wait again, and give up what no configured evaluator will ask for."""
+    revive(connection, evaluators, now_ns=now_ns)
     interruptions = count_interruptions(connection)
     for job in release_running(connection):
         pause_ns = pacing.interruption_ns(interruptions.get(job.subject, 0))

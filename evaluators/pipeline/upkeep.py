@@ -10,6 +10,7 @@ from evaluators.pipeline.counting import count_tallies
 from evaluators.pipeline.jobs import give_up
 from evaluators.pipeline.shared import Shared
 from evaluators.pipeline.tally import Tally
+from evaluators.store.dead import revive
 from evaluators.store.retention import Retention, trim
 from evaluators.store.waiting import WaitingTotals, jobs_beyond, totals
 from evaluators.verdict import DecisionKind
@@ -18,16 +19,21 @@ _MAX_SLICES = 20
 
 
 class Upkeep:
-    def __init__(self, shared: Shared, *, retention: Retention, on_look: Callable[[], None]) -> None:
+    def __init__(
+        self, shared: Shared, *, retention: Retention, on_look: Callable[[], None], on_called_back: Callable[[], None]
+    ) -> None:
         """`on_look`: what else is to be looked at now and then, since another process may have written it."""
         self._shared = shared
+        self._names = tuple(setup.name for setup in shared.setups)
         self._on_look = on_look
+        self._on_called_back = on_called_back
         self._retention = retention
         self._known_bytes = 0
         self.oldest_waiting_ns: int | None = None
 
     async def run(self) -> None:
         while True:
+            await self._call_back()
             await self.look()
             await self._trim()
             self._on_look()
@@ -50,6 +56,14 @@ class Upkeep:
         shared.metrics.waiting.set(found.jobs)
         shared.metrics.waiting_bytes.set(found.content_bytes)
         shared.metrics.dead_letters.set(found.dead)
+
+    async def _call_back(self) -> None:
+        shared = self._shared
+        found = await shared.store.run(partial(revive, evaluators=self._names, now_ns=shared.clock.now_ns()))
+        for evaluator, count in found.items():
+            shared.metrics.called_back.labels(evaluator).inc(count)
+        if found:
+            self._on_called_back()
 
     async def _trim(self) -> None:
         for _ in range(_MAX_SLICES):

@@ -31,7 +31,9 @@ class ConversationRecord:
     decisions: tuple[DecisionRecord, ...]
     """By turn, evaluator and time."""
     waiting: tuple[Job, ...]
-    """Units that no decision was made on yet, or whose judging was deferred; for the dead nobody waits any more."""
+    """Units that no decision was made on yet, or whose judging was deferred."""
+    dead: tuple[Job, ...]
+    """Units that were given up, and can be called back."""
 
 
 class VerdictArchive:
@@ -63,15 +65,12 @@ def explain(connection: sqlite3.Connection, conversation_id: str, *, service: st
         " ORDER BY d.turn_index, d.unit_key, d.evaluator, d.seq",
         (conversation_id, service),
     )
-    waiting = [
-        job
-        for job in jobs_of_conversation(connection, conversation_id)
-        if not job.dead and (service is None or job.service == service)
-    ]
+    jobs = [job for job in jobs_of_conversation(connection, conversation_id) if service in (None, job.service)]
     return ConversationRecord(
         conversation_id=conversation_id,
         decisions=tuple(_record(conversation_id, row) for row in rows),
-        waiting=tuple(waiting),
+        waiting=tuple(job for job in jobs if not job.dead),
+        dead=tuple(job for job in jobs if job.dead),
     )
 
 

@@ -99,7 +99,7 @@ class StoreThread:
 
     def _commit(self, batch: list[_Request]) -> None:
         try:
-            self._connection.execute("BEGIN")
+            self._connection.execute("BEGIN IMMEDIATE")  # It waits for who writes beside; a later write would not.
             for request in batch:
                 self._apply(request)
             self._connection.execute("COMMIT")

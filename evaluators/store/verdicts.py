@@ -44,7 +44,11 @@ def standing(connection: sqlite3.Connection, unit_key: str, evaluator: str) -> S
         " WHERE unit_key = ? AND evaluator = ? AND current = 1",
         (unit_key, evaluator),
     ).fetchone()
-    return None if row is None else Standing(row[0], row[1], DecisionKind(row[2]), row[3], row[4])
+    return None if row is None else _standing(row)
+
+
+def _standing(row: tuple[str, int, str, str, str | None]) -> Standing:
+    return Standing(row[0], row[1], DecisionKind(row[2]), row[3], row[4])
 
 
 def was_decided(connection: sqlite3.Connection, subject: str) -> bool:
@@ -73,7 +77,7 @@ def record_decision(connection: sqlite3.Connection, place: Place, decision: Deci
         if before.subject == subject and before.verdict_id is None:
             # The same content, deferred and now decided: the deferral is no revision that anybody asks for later.
             connection.execute(
-                "DELETE FROM decisions WHERE unit_key = ? AND evaluator = ? AND subject = ?",
+                "DELETE FROM decisions WHERE unit_key = ? AND evaluator = ? AND subject = ? AND verdict_id IS NULL",
                 (decision.unit_key, decision.evaluator, subject),
             )
     insert_decision(connection, place, decision, subject=subject, current=not late)
@@ -102,16 +106,23 @@ def insert_decision(
     )
 
 
-def record_verdict(connection: sqlite3.Connection, verdict: Verdict, decision: Decision) -> Verdict:
+def record_verdict(
+    connection: sqlite3.Connection, verdict: Verdict, decision: Decision, *, subject: str | None = None
+) -> Verdict:
     """Store both; the verdict comes back with the link to the one it supersedes and a revision that only grows.
 
-    A verdict on content that a later revision has replaced is kept, and not handed over.
+    A verdict on content that a later revision has replaced is kept, and not handed over. `subject` is another than the
+    verdict's id where the same content has a verdict already.
     """
+    subject = subject or verdict.id
     before = standing(connection, verdict.unit_key, verdict.evaluator)
-    late = before is not None and before.subject != verdict.id and before.revision > verdict.revision
+    late = before is not None and before.subject != subject and before.revision > verdict.revision
     if before is not None and not late:
-        revision = max(verdict.revision, before.revision + (before.subject != verdict.id))
-        verdict = replace(verdict, revision=revision, supersedes=_superseded(connection, before, verdict.id))
+        revision = max(verdict.revision, before.revision + (before.subject != subject))
+        last = _last_answered(connection, before, verdict)
+        if last is not None:
+            revision = max(revision, last.revision + (last.verdict_id != verdict.id))
+        verdict = replace(verdict, revision=revision, supersedes=_superseded(connection, last, verdict.id))
     connection.execute(
         "INSERT INTO verdicts (id, unit_key, evaluator, conversation_id, judged_ns, handed_over, body)"
         " VALUES (?, ?, ?, ?, ?, ?, ?)"
@@ -128,13 +139,25 @@ def record_verdict(connection: sqlite3.Connection, verdict: Verdict, decision: D
         ),
     )
     place = Place(verdict.conversation_id, verdict.service, verdict.turn_index)
-    record_decision(connection, place, replace(decision, revision=verdict.revision), subject=verdict.id)
+    record_decision(connection, place, replace(decision, revision=verdict.revision), subject=subject)
     return verdict
 
 
-def _superseded(connection: sqlite3.Connection, before: Standing, verdict_id: str) -> str | None:
-    if before.verdict_id != verdict_id:
-        return before.verdict_id
+def _last_answered(connection: sqlite3.Connection, before: Standing, verdict: Verdict) -> Standing | None:
+    """Where the unit x evaluator stood when it last had a verdict: what stands now may be a deferral."""
+    if before.verdict_id is not None:
+        return before
+    row = connection.execute(
+        "SELECT subject, revision, kind, reason, verdict_id FROM decisions WHERE conversation_id = ? AND unit_key = ?"
+        " AND evaluator = ? AND verdict_id IS NOT NULL ORDER BY revision DESC, seq DESC LIMIT 1",
+        (verdict.conversation_id, verdict.unit_key, verdict.evaluator),
+    ).fetchone()
+    return None if row is None else _standing(row)
+
+
+def _superseded(connection: sqlite3.Connection, last: Standing | None, verdict_id: str) -> str | None:
+    if last is None or last.verdict_id != verdict_id:
+        return None if last is None else last.verdict_id
     again = find_verdict(connection, verdict_id)
     return None if again is None else again.supersedes
 
@@ -142,6 +165,16 @@ def _superseded(connection: sqlite3.Connection, before: Standing, verdict_id: st
 def find_verdict(connection: sqlite3.Connection, verdict_id: str) -> Verdict | None:
     row = connection.execute("SELECT body FROM verdicts WHERE id = ?", (verdict_id,)).fetchone()
     return None if row is None else decode_verdict(row[0])
+
+
+def verdict_on(connection: sqlite3.Connection, subject: str) -> Verdict | None:
+    """The last verdict on this content, which has the subject as its id unless an earlier one was an error."""
+    row = connection.execute(
+        "SELECT v.body FROM decisions d JOIN verdicts v ON v.id = d.verdict_id WHERE d.subject = ?"
+        " ORDER BY d.seq DESC LIMIT 1",
+        (subject,),
+    ).fetchone()
+    return find_verdict(connection, subject) if row is None else decode_verdict(row[0])
 
 
 def verdicts_to_hand_over(connection: sqlite3.Connection, *, limit: int) -> list[Verdict]:

@@ -163,7 +163,7 @@ def count_refusal(connection: sqlite3.Connection, job: Job, *, own: bool) -> Non
 def bury(connection: sqlite3.Connection, job: Job) -> bool:
     """Keep the job as a dead letter: never taken, so that a replay does not try it again.
 
-    A later revision takes its place.
+    A later revision takes its place; `evaluators.store.dead` brings it back.
     """
     return connection.execute("UPDATE waiting SET running = 0, dead = 1 WHERE seq = ?", (job.seq,)).rowcount == 1
 
@@ -205,7 +205,7 @@ def jobs_beyond(connection: sqlite3.Connection, *, max_bytes: int) -> list[Job]:
 
 def totals(connection: sqlite3.Connection) -> WaitingTotals:
     (jobs, oldest) = connection.execute("SELECT count(*), min(enqueued_ns) FROM waiting WHERE dead = 0").fetchone()
-    (dead,) = connection.execute("SELECT count(*) FROM waiting WHERE dead = 1").fetchone()
+    (dead,) = connection.execute("SELECT count(*) FROM waiting WHERE dead != 0").fetchone()
     (held,) = connection.execute("SELECT coalesce(sum(bytes), 0) FROM units").fetchone()
     return WaitingTotals(jobs=jobs, content_bytes=held, oldest_ns=oldest, dead=dead)
 

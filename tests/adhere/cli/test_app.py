@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.command_line import CommandLine, run_adhere
 
-COMMANDS = ["run", "demo", "reconstruct", "evaluate", "explain", "replay", "config"]
+COMMANDS = ["run", "demo", "reconstruct", "evaluate", "explain", "replay", "judging", "config"]
 
 
 def test_the_version_is_that_of_the_distribution(adhere: CommandLine) -> None:

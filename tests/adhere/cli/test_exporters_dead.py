@@ -10,7 +10,7 @@ from random import Random
 import pytest
 from prometheus_client import CollectorRegistry
 
-from adhere.cli.dead_letters import age_text
+from adhere.cli.dead_tables import age_text
 from collector.errors import PermanentError
 from exporters.metrics import ExportMetrics
 from exporters.outbox import Outbox, OutboxRunner

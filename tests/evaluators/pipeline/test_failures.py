@@ -118,6 +118,25 @@ async def test_a_judge_that_is_down_defers_and_later_answers(tmp_path):
     assert len(after.decisions) == 1
 
 
+async def test_a_verdict_that_was_put_off_supersedes_the_one_before_all_the_same(tmp_path):
+    evaluator = ScriptedEvaluator()
+
+    async with judging(tmp_path, setup(evaluator)) as found:
+        await found.pipeline.submit(unit_of("c"))
+        await found.pipeline.drain()
+        evaluator.script = refusing
+        await found.pipeline.submit(
+            replace(turn_unit(refund_conversation(verified=False, conversation_id="c")), revision=1)
+        )
+        await found.pipeline.drain()
+        evaluator.script = passing
+        await advance_until(found.clock, lambda: len(found.sink.verdicts) == 2)
+
+    before, after = found.sink.verdicts
+    assert before.unit_key == after.unit_key
+    assert (after.supersedes, after.revision) == (before.id, 1)
+
+
 @pytest.mark.parametrize("error_type", ["budget_exhausted", "quota_exhausted"])
 async def test_money_that_is_spent_is_a_deferral_of_its_own(tmp_path, error_type):
     broke = ScriptedEvaluator(lambda *_: Judgement(outcome=Outcome.ERROR, error_type=error_type, retryable=True))

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+from contextlib import closing
 
 import pytest
 
@@ -42,6 +43,23 @@ async def test_an_operation_that_raises_undoes_its_own_writes_only(store):
 
     assert isinstance(results[1], ValueError)
     assert await store.run(count) == 2
+
+
+async def test_an_operation_has_the_file_to_itself_from_its_beginning(store):
+    """Else one that reads before it writes is refused at once where another process wrote in between."""
+
+    def operation(connection):
+        count(connection)
+        with (
+            closing(sqlite3.connect(store.path, timeout=0, isolation_level=None)) as beside,
+            pytest.raises(sqlite3.OperationalError, match="locked"),
+        ):
+            beside.execute("BEGIN IMMEDIATE")
+        put("k")(connection)
+
+    await store.run(operation)
+
+    assert await store.run(count) == 1
 
 
 async def test_what_the_disk_refuses_is_retryable(store):
