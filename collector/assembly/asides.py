@@ -8,7 +8,7 @@ is nothing to tell by, and every call is shown.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from collector.assembly.node import Node
 from collector.assembly.said import has_calls, system_of
@@ -19,8 +19,10 @@ from collector.operation import Operation, OperationKind, Role, ToolResultPart
 _Prompt = tuple[str | None, frozenset[str]]
 
 
-def without_asides(segments: Sequence[Segment], replayed: frozenset[bytes]) -> list[Segment]:
-    """`replayed` are the digests of all messages that some input holds."""
+def without_asides(segments: Sequence[Segment], replayed: frozenset[bytes], passed: Mapping[int, int]) -> list[Segment]:
+    """`replayed` are the digests of all messages that some input holds, `passed` what `passed_on` found: whose answer
+    another one worked on, which is no aside itself, did its part in the turn.
+    """
     lone = [segment for segment in segments if _stands_alone(segment, replayed)] if len(segments) > 2 else []
     if not lone:
         return list(segments)
@@ -30,7 +32,14 @@ def without_asides(segments: Sequence[Segment], replayed: frozenset[bytes]) -> l
     others = [segment for segment in lone if own and _prompt(segment.calls[0].operation) not in own]
     beside = {_prompt(s.calls[0].operation) for s in others if s.calls[0].operation.end_ns <= latest}
     asides = {id(segment) for segment in others if _prompt(segment.calls[0].operation) in beside}
-    return [segment for segment in segments if id(segment) not in asides]
+    kept: list[Segment] = []
+    did_their_part: set[int] = set()
+    for segment in reversed(segments):
+        keys = [id(segment), *map(id, segment.calls)]
+        if id(segment) not in asides or not did_their_part.isdisjoint(keys):
+            kept.append(segment)
+            did_their_part.update(passed[key] for key in keys if key in passed)
+    return kept[::-1]
 
 
 def _stands_alone(segment: Segment, replayed: frozenset[bytes]) -> bool:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from collector.assembly.asides import without_asides
 from collector.assembly.items import Items
 from collector.assembly.node import Node
+from collector.assembly.passed_on import passed_on
 from collector.assembly.said import (
     Section,
     asked_in,
@@ -34,6 +35,7 @@ from collector.operation import Chain, Message, OperationKind, Role, TextPart, T
 
 _MIN_WITHIN = 8
 """Characters: less is within many texts by chance."""
+_LATEST = 4
 
 
 @dataclass(slots=True, eq=False)
@@ -77,7 +79,12 @@ class Drafts:
         self._filled: set[bytes] = set()
         """Anchors up to which a replayed list has been looked at; what is before them is not looked at again."""
         self._replayed = replayed_in(nodes)
-        for segment in without_asides(segments_of(nodes), self._replayed[0]):
+        segments = segments_of(nodes)
+        self._passed = passed_on(segments)
+        self._givers = frozenset(self._passed.values())
+        self._took: dict[int, Draft] = {}
+        """The turns of segments and calls, by identity."""
+        for segment in without_asides(segments, self._replayed[0], self._passed):
             self._take(segment)
 
     def _take(self, segment: Segment) -> None:
@@ -100,15 +107,16 @@ class Drafts:
             self.turns[-1].handoffs += segment.handoffs
 
     def _take_whole(self, segment: Segment) -> None:
-        turn = self.turns[-1] if self.turns else None
-        if turn is None or not self._continues(turn, segment):
+        passed = self._turn_passed_on(id(segment))
+        turn = passed or (self.turns[-1] if self.turns else None)
+        if turn is None or not (passed or self._continues(turn, segment)):
             if not segment.calls and segment.answer is None and segment.entry.kind is not OperationKind.AGENT:
                 return  # a step of a pipeline, not a turn
             is_known = is_cut(segment.entry.operation) and self._begins_as_known(segment.user_text)
             turn = Draft(user_text=None if is_known else segment.user_text)
             self.turns.append(turn)
         self._add(turn, segment)
-        for node in shown_calls(segment, self._replayed):
+        for node in shown_calls(segment, self._replayed, self._givers):
             self._absorb(turn, node)
 
     def _take_silent(self, segment: Segment) -> None:
@@ -121,7 +129,7 @@ class Drafts:
 
     def _take_by_calls(self, segment: Segment) -> None:
         own: list[Draft] = []
-        for node in shown_calls(segment, self._replayed):
+        for node in shown_calls(segment, self._replayed, self._givers):
             turn = self._turn_of(node, segment, own)
             if turn not in own:
                 own.append(turn)
@@ -142,7 +150,18 @@ class Drafts:
             return False
         return segment.trace_id in turn.trace_ids or (segment.goes_on and not turn.has_answer)
 
+    def _turn_passed_on(self, key: int) -> Draft | None:
+        """The turn whose answer this one works on; none where that only sums up what was said in earlier turns."""
+        giver = self._passed.get(key)
+        turn = self._took.get(giver) if giver is not None else None
+        if turn is None:
+            return None
+        others = [known.user_text or "" for known in self.turns[-_LATEST:] if known is not turn]
+        is_summary = any(len(text) >= _MIN_WITHIN and contains(turn.user_text, text) for text in others)
+        return None if is_summary else turn
+
     def _add(self, turn: Draft, segment: Segment) -> None:
+        self._took[id(segment)] = turn
         turn.segments.append(segment)
         turn.tools += segment.tools
         turn.handoffs += segment.handoffs
@@ -160,10 +179,15 @@ class Drafts:
             turn = self._turn_without_user(node, segment, own)
             return turn if turn is not None else self._begin(None, b"")
         last = sections[-1]
+        passed = self._turn_passed_on(id(node))
+        if passed is not None:
+            passed.anchors.add(last.anchor)
+            self._by_anchor[last.anchor] = passed
+            return passed
         known = self._by_anchor.get(last.anchor)
         if known is not None and not self._starts_over(known, last, node):
             return known
-        if current is not None and same_text(current.user_text, last.user_text) and self._shares_calls(current, last):
+        if current is not None and same_text(current.user_text, last.user_text) and self._goes_on(current, last):
             self._by_anchor[last.anchor] = current
             return current
         return self._begin(self._new_words(last), last.anchor)
@@ -227,7 +251,10 @@ class Drafts:
             return node.operation.start_ns >= latest
         return node.operation.previous_response_id in turn.response_ids
 
-    def _shares_calls(self, turn: Draft, section: Section) -> bool:
+    def _goes_on(self, turn: Draft, section: Section) -> bool:
+        """A list that lost its beginning has another anchor; what followed on the words tells that they are these."""
+        if section.nodes and not turn.has_answer:
+            return True
         known = {call.call_id for call in turn.items.calls if call.call_id}
         return bool(known & _call_ids(section.messages))
 
@@ -243,6 +270,7 @@ class Drafts:
 
     def _absorb(self, turn: Draft, node: Node) -> None:
         operation = node.operation
+        self._took[id(node)] = turn
         turn.calls.append(node)
         turn.gaps.update(operation.gaps)
         ends = self._own_part(turn, node)

@@ -266,7 +266,7 @@ def _continue_altered(groups: _Groups, index: int, operation: Operation, known: 
     fitting = [
         provider
         for provider in known.replies.get((operation.service, digest), [])
-        if groups.may_join(provider.index, index) and answers_the_same(provider.operation, reply)
+        if groups.may_join(provider.index, index) and _answers_the_same(groups.units[provider.index], provider, reply)
     ]
     if len({groups.find(provider.index) for provider in fitting}) != 1:
         return False
@@ -276,6 +276,15 @@ def _continue_altered(groups: _Groups, index: int, operation: Operation, known: 
         return False
     known.claims.setdefault((latest.index, digest), (index, operation))
     return groups.join(latest.index, index)
+
+
+def _answers_the_same(unit: Unit, provider: _Provider, reply: Chain) -> bool:
+    """By the call itself, or by another of its request, whose answer it worked on."""
+    own = provider.operation
+    if answers_the_same(own, reply):
+        return True
+    before = (op for op in unit.operations if op.kind in LINKING and op.end_ns <= own.start_ns)
+    return any(answers_the_same(op, reply) for op in before)
 
 
 def _answer_pending(groups: _Groups, index: int, operation: Operation, known: _Known) -> None:

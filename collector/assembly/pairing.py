@@ -10,6 +10,9 @@ from collector.messages.values import canonical
 from collector.model import GapKind
 from collector.operation import Operation
 
+_NOTHING = (None, "", "null", "None")
+"""What a tool that gave nothing back, or has not yet, is recorded with."""
+
 
 def pair_tools(items: Items, tools: Sequence[Node]) -> None:
     """Each tool span to its call: by id, else by name and arguments, else by name, in order; else a call of its own."""
@@ -99,7 +102,7 @@ def _is_known(items: Items, operation: Operation) -> bool:
             operation.start_ns <= known.start_ns <= operation.end_ns
         )
         if _is_later_try(call, known, operation):
-            if operation.has_result and not call.has_result:
+            if operation.has_result and call.result in _NOTHING:
                 items.give_result(call, operation.result, is_error=False, span_id=operation.span_id, agent=call.agent)
             return True
         if (
@@ -113,8 +116,8 @@ def _is_known(items: Items, operation: Operation) -> bool:
 
 
 def _is_later_try(call: CallItem, before: Operation, operation: Operation) -> bool:
-    """The model asked once; the first try failed or was interrupted, and the framework made another."""
-    is_after = operation.start_ns >= before.end_ns and (before.is_error or not before.has_result)
+    """The model asked once; the first try failed, or waited for somebody's approval, and the framework made another."""
+    is_after = operation.start_ns >= before.end_ns and (before.is_error or before.result in _NOTHING)
     return is_after and call.group is not None and _names_fit(call.name, operation) and _arguments_fit(call, operation)
 
 

@@ -7,7 +7,7 @@ into, since it may hold one turn or many. What happens under a tool call is not 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from collector.assembly.node import AGENT_LIKE, Node
@@ -209,8 +209,11 @@ def replayed_in(nodes: Iterable[Node]) -> tuple[frozenset[bytes], frozenset[str]
     return frozenset(digests), frozenset(ids)
 
 
-def shown_calls(segment: Segment, replayed: tuple[frozenset[bytes], frozenset[str]]) -> list[Node]:
-    """The calls whose answer the conversation went on from, the user was told, or that led to a tool; else the last.
+def shown_calls(
+    segment: Segment, replayed: tuple[frozenset[bytes], frozenset[str]], givers: Collection[int] = ()
+) -> list[Node]:
+    """The calls whose answer the conversation went on from, the user was told, another call worked on (`givers`), or
+    that led to a tool; else the last.
 
     A call that is none of these (a router, a guardrail, a title) is nothing that a user saw.
     """
@@ -232,6 +235,7 @@ def shown_calls(segment: Segment, replayed: tuple[frozenset[bytes], frozenset[st
         asked = any(p.call_id in ids or p.name in tools for p in parts if isinstance(p, ToolCallPart))
         told = any(same_text(answer_of(output), answer) for answer in answers)
         unanswered = not output and node.operation.input is not None
-        if went_on or asked or told or unanswered or (node is speaking[-1] and not is_told):
+        gave = id(node) in givers
+        if went_on or asked or told or gave or unanswered or (node is speaking[-1] and not is_told):
             shown.append(node)
     return shown

@@ -22,12 +22,13 @@ from collector.telemetry.records import LogRecord, Span
 NAME = "otel_genai_events"
 MARKERS = (b"gen_ai.",)
 
+_CHOICE = "gen_ai.choice"
 _ROLES = {
     "gen_ai.system.message": Role.SYSTEM,
     "gen_ai.user.message": Role.USER,
     "gen_ai.assistant.message": Role.ASSISTANT,
     "gen_ai.tool.message": Role.TOOL,
-    "gen_ai.choice": Role.ASSISTANT,
+    _CHOICE: Role.ASSISTANT,
 }
 _PROMPT, _COMPLETION = "gen_ai.content.prompt", "gen_ai.content.completion"
 
@@ -39,14 +40,14 @@ def sniffs_span(span: Span) -> bool:
 
 
 def read_span(span: Span, decoder: MessageDecoder) -> Operation:
-    found: list[EventMessage] = []
+    sent_each: list[Mapping[str, Any]] = []
+    given_each: list[Mapping[str, Any]] = []
     sent = None
     given: tuple[Message, ...] = ()
     is_own = span.scope.name.startswith("openlit")
-    for position, event in enumerate(span.events):
+    for event in sorted(span.events, key=lambda event: event.time_ns):
         if event.name in _ROLES:
-            body = _flat_body(event.attributes)
-            found += _events(event.name, body, decoder, time_ns=event.time_ns, position=position)
+            (given_each if event.name == _CHOICE else sent_each).extend(_body(event.name, _flat_body(event.attributes)))
         elif is_own:
             continue
         elif event.name == _PROMPT:
@@ -55,8 +56,10 @@ def read_span(span: Span, decoder: MessageDecoder) -> Operation:
         elif event.name == _COMPLETION:
             value = event.attributes.get("gen_ai.completion")
             given = decoder.read_messages(response_items(value) or value)
-    frame = span_frame(span, dialect=NAME, kind=OperationKind.MODEL_CALL)
-    return replace(frame, events=tuple(found), input=sent, output=given)
+    # Read as one list: what a message is may depend on those before it.
+    sent = decoder.read_items(sent_each).chain or sent
+    given = decoder.read_items(given_each, default=Role.ASSISTANT).messages or given
+    return replace(span_frame(span, dialect=NAME, kind=OperationKind.MODEL_CALL), input=sent, output=given)
 
 
 def sniffs_log(record: LogRecord) -> bool:
@@ -82,20 +85,22 @@ def _flat_body(attributes: Mapping[str, Any]) -> Mapping[str, Any]:
 def _events(
     name: str, body: Mapping[str, Any], decoder: MessageDecoder, *, time_ns: int, position: int
 ) -> list[EventMessage]:
-    is_output = name == "gen_ai.choice"
-    if is_output:
+    return [
+        EventMessage(time_ns=time_ns, position=position, message=found, is_output=name == _CHOICE)
+        for found in decoder.read_items(_body(name, body), default=_ROLES[name]).messages
+    ]
+
+
+def _body(name: str, body: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The message that an event tells; none for a second choice."""
+    if name == _CHOICE:
         if (as_int(body.get("index")) or 0) > 0:
             return []  # one choice was asked for as a rule; of several the first is what the agent goes on with
         inner = decode(body.get("message"))
         extra = {key: body[key] for key in ("tool_calls",) if body.get(key)}
         content = {"content": inner if inner is not None else body.get("content")}
         body = {**(inner if isinstance(inner, Mapping) else content), **extra}
-    role = _ROLES[name]
-    message = {**body, "role": _role(body, role)}
-    return [
-        EventMessage(time_ns=time_ns, position=position, message=found, is_output=is_output)
-        for found in decoder.read_items([message], default=role).messages
-    ]
+    return [{**body, "role": _role(body, _ROLES[name])}]
 
 
 def _role(body: Mapping[str, Any], told: Role) -> Any:

@@ -61,9 +61,9 @@ def current_tool() -> Span:
     return span("t", attributes, at=3, parent="a1", scope=SCOPE, events=events)
 
 
-def talk(tool: Span, *, with_results: bool = True) -> list[Span]:
+def talk(tool: Span, *, with_results: bool = True, results_by: str = "tool") -> list[Span]:
     asked, then = message("user", [{"text": ASKED}]), message("user", [{"text": ASKED_NEXT}])
-    history = [asked, message("assistant", USE), *([message("tool", GAVE)] if with_results else [])]
+    history = [asked, message("assistant", USE), *([message(results_by, GAVE)] if with_results else [])]
     told, told_next = [{"text": TOLD}], [{"text": TOLD_NEXT}]
     agent = own("invoke_agent", **{"gen_ai.agent.name": "clerk", "system_prompt": PROMPT, "gen_ai.agent.tools": [TOOL]})
     return [
@@ -98,6 +98,21 @@ def test_the_events_of_the_spans_are_the_conversation(tool: Span, *, with_result
     assert conversation.system_instructions == PROMPT
     assert [definition.name for definition in conversation.tool_definitions] == [TOOL]
     assert [turn.gaps for turn in conversation.turns] == [(), ()]
+
+
+def test_results_that_are_told_as_a_users_message_are_results() -> None:
+    (conversation,) = rebuild(talk(legacy_tool(), results_by="user"))
+
+    assert shown(conversation) == WHOLE
+
+
+def test_a_result_that_nothing_asked_for_is_what_the_user_wrote() -> None:
+    written = message("user", GAVE)
+    spans = [span("c", own("chat"), scope=SCOPE, events=[written, happened("gen_ai.choice", message=[{"text": TOLD}])])]
+
+    (conversation,) = rebuild(spans)
+
+    assert shown(conversation) == [(json.dumps(GAVE), [], TOLD)]
 
 
 def test_a_failed_tool_is_an_error_with_what_the_model_was_told() -> None:
