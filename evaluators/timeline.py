@@ -138,11 +138,15 @@ def _position(call: Call) -> int:
 
 
 def _pairs(turn: Turn, found: list[Result]) -> dict[int, Result]:
-    by_id = {result.step.call_id: result for result in reversed(found) if result.step.call_id is not None}
+    by_id: dict[str, list[Result]] = {}
+    for result in reversed(found):
+        if result.step.call_id is not None:
+            by_id.setdefault(result.step.call_id, []).append(result)
     pairs: dict[int, Result] = {}
     for number, step in enumerate(turn.steps):
-        if isinstance(step, ToolCallStep) and step.call_id is not None and step.call_id in by_id:
-            pairs[number] = by_id[step.call_id]
+        waiting = by_id.get(step.call_id) if isinstance(step, ToolCallStep) and step.call_id is not None else None
+        if waiting:
+            pairs[number] = waiting.pop()  # Some frameworks give all calls of a turn one id.
     free = [result for result in found if result.step.call_id is None]
     for number, step in enumerate(turn.steps):
         if isinstance(step, ToolCallStep) and number not in pairs:
@@ -199,14 +203,19 @@ def says_failed(value: JsonValue) -> bool:
     return value.get("ok") is False or (isinstance(status, str) and status.casefold() in _FAILED_STATUS)
 
 
-def leaves(value: JsonValue, *, depth: int = 32) -> Iterator[bool | int | float | str]:
-    """Every single value in a JSON value, in order; keys are left out, and so is what is nested deeper."""
+def leaves(value: JsonValue, *, depth: int = 32, keys: bool = False) -> Iterator[bool | int | float | str]:
+    """Every single value in a JSON value, in order, also in JSON that is a text in it; what is nested deeper is left
+    out, and so are keys unless they are asked for.
+    """
     left = [(value, depth)]
     while left:
         item, depth = left.pop()
+        if isinstance(item, str) and depth:
+            item = parsed(item)
         if isinstance(item, _SINGLE):
             yield item
         elif isinstance(item, dict) or (not isinstance(item, list | tuple) and isinstance(item, Mapping)):
-            left += [(part, depth - 1) for part in reversed(list(item.values()))] if depth else []
+            parts = chain.from_iterable(item.items()) if keys else item.values()
+            left += [(part, depth - 1) for part in reversed(list(parts))] if depth else []
         elif isinstance(item, list | tuple) and depth:
             left += [(part, depth - 1) for part in reversed(item)]

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 
 from collector.model import JsonValue
 from evaluators.pattern import Pattern
+from evaluators.timeline import parsed
 from evaluators.transcript.values import value_text
 
 OPERATORS = ("eq", "ne", "gt", "gte", "lt", "lte", "in", "not_in", "contains", "matches", "exists")
@@ -120,12 +121,14 @@ def _when_absent(test: Test) -> bool:
 
 
 def at_path(value: JsonValue, path: str) -> Iterator[JsonValue]:
-    """Every value that a dotted path leads to; `*` is any element. A key with dots in it is found as it stands."""
+    """Every value that a dotted path leads to, also into JSON that is a text; `*` is any element. A key with dots in it
+    is found as it stands.
+    """
     if isinstance(value, Mapping) and path in value:
         yield value[path]
         return
     head, _, rest = path.partition(".")
-    for item in _step_into(value, head):
+    for item in _step_into(parsed(value), head):
         if rest:
             yield from at_path(item, rest)
         else:
@@ -155,7 +158,7 @@ def test_value(test: Test, value: JsonValue, resolve: Resolve) -> bool | None:
         return None
     match test.operator:
         case "exists":
-            return bool(operand)
+            return bool(operand) is (value is not None)
         case "eq":
             return equal(value, operand)
         case "ne":
@@ -200,9 +203,11 @@ def number(value: object) -> float | None:
 
 
 def _compare(operator: str, value: JsonValue, operand: object) -> bool | None:
+    if value is None:
+        return False  # It is known that nothing is there.
     left: float | str | None = number(value)
     right: float | str | None = number(operand)
-    if (left is None or right is None) and isinstance(value, str) and isinstance(operand, str):
+    if left is None and right is None and isinstance(value, str) and isinstance(operand, str):
         left, right = value, operand  # ISO dates and the like sort as text.
     if left is None or right is None:
         return None

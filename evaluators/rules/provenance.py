@@ -2,7 +2,8 @@
 
 A value is looked for in what came before the call: the user's words, the system prompt, results of tools, and, where
 it is allowed, the agent's own answers. Without `arguments`, only values that look like identifiers are checked: they
-cannot be worked out from anything, so an identifier that stands nowhere was made up.
+cannot be worked out from anything, so an identifier that stands nowhere was made up. Dates, times, amounts and measures
+can be, so they are none; one that `arguments` names and that is a date or time is never a failure.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from collector.model import GapKind, JsonValue, ToolResultStep
 from evaluators.finding import Breach, Finding, concluded
 from evaluators.rules.conditions import Condition, at_path, words
 from evaluators.rules.mentions import Book, read
+from evaluators.rules.moments import moment_of
 from evaluators.rules.rule import subjects
 from evaluators.rules.tools import Tools
 from evaluators.timeline import Call, Timeline, leaves
@@ -23,6 +25,12 @@ from evaluators.transcript.values import value_text
 
 SOURCES = ("user", "system", "tool", "agent")
 _IDENTIFIER = re.compile(r"(?=.*\d)[\w./:#@+-]{4,64}", re.ASCII)
+_MEASURE = re.compile(
+    r"[+-]?v?\d{1,3}(?:[.,:/x-]\d{1,3})+%?|(?:19|20)\d\d|\d+[.,]\d{1,2}|P(?:\d+[YMWD])*(?:T(?:\d+[HMS])+)?|"
+    r"\d{1,4}(?:\.\d+)?(?:ms|s|sec|min|h|hr|hrs|days|g|kg|mg|lb|lbs|m|cm|mm|km|mi|ft|kb|mb|gb|tb|eur|usd|gbp|%)",
+    re.ASCII | re.IGNORECASE,
+)
+"""Amounts, versions, shares, years, durations, ranges of hours: numbers with a form of their own."""
 _BLIND = frozenset(
     {
         GapKind.CONTENT_OFF,
@@ -60,8 +68,11 @@ class Provenance:
         book, pages = self._book(timeline) if found else (Book(), [])
         for call in found:
             before = bisect_left(pages, call.order)
-            missing = [(name, value) for name, value in self._values(call) if not book.holds(value, first=before)]
+            found_there = [(name, value, book.holds(value, first=before)) for name, value in self._values(call)]
+            missing = [(name, value) for name, value, is_there in found_there if is_there is False]
             if not missing:
+                if any(is_there is None for _, _, is_there in found_there):
+                    unknown.append(f"A date or time of {call.name} ({call.place}) may be worked out from other words.")
                 continue
             if any(_BLIND.intersection(turn.gaps) for turn in timeline.turns if turn.index <= call.turn.index):
                 unknown.append(f"Not everything before {call.name} ({call.place}) is in the telemetry.")
@@ -74,9 +85,7 @@ class Provenance:
 
     def _values(self, call: Call) -> Iterator[tuple[str, JsonValue]]:
         if not self.arguments:
-            for leaf in leaves(call.arguments):
-                if isinstance(leaf, str) and _IDENTIFIER.fullmatch(leaf):
-                    yield "", leaf
+            yield from (("", leaf) for leaf in leaves(call.arguments) if isinstance(leaf, str) and _is_identifier(leaf))
             return
         for name in self.arguments:
             for value in at_path(call.arguments, name):
@@ -112,8 +121,12 @@ class Provenance:
         return "tool" in self.sources or (bool(named) and step.name is not None and Tools(named).match(step.name))
 
 
+def _is_identifier(text: str) -> bool:
+    return bool(_IDENTIFIER.fullmatch(text)) and not _MEASURE.fullmatch(text) and moment_of(text) is None
+
+
 def _said(result: JsonValue) -> str:
-    return result if isinstance(result, str) else "\n".join(map(str, leaves(result)))
+    return "\n".join(map(str, leaves(result, keys=True)))
 
 
 def _source_words(source: str) -> str:

@@ -34,6 +34,13 @@ def test_results_are_paired_by_id_in_any_order():
     assert paired(steps) == [("a", "one"), ("a", "two")]
 
 
+def test_calls_with_one_id_get_their_results_in_order():
+    steps = [call("a", ""), call("a", ""), result("one", call_id=""), result("two", call_id="")]
+
+    assert paired(steps) == [("a", "one"), ("a", "two")]
+    assert paired([call("a", "1"), call("a", "1"), result("one", call_id="1")]) == [("a", "one"), ("a", None)]
+
+
 def test_without_ids_by_name_and_order():
     steps = [call("a"), call("b"), call("a"), result(1, name="b"), result(2, name="a"), result(3, name="a")]
 

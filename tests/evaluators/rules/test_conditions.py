@@ -16,6 +16,7 @@ VALUE = {
     "items": [{"sku": "A1"}, {"sku": "B2"}],
     "a.b": {"c": 1},
     "none": None,
+    "json": '{"inner": [{"sku": "C3"}]}',
 }
 
 
@@ -59,6 +60,13 @@ def conditions(where):
         ({"a.b.c": 1}, False),
         ({"$": {"contains": "2026-03"}}, True),
         ({"amount": {"gt": 1}, "currency": "USD"}, False),
+        ({"none": {"exists": True}}, False),
+        ({"none": {"exists": False}}, True),
+        ({"none": {"gt": 3}}, False),
+        ({"none": None}, True),
+        ({"currency": {"gt": "100"}}, None),
+        ({"json.inner.*.sku": "C3"}, True),
+        ({"json.inner.0.sku": "A1"}, False),
     ],
     ids=str,
 )

@@ -88,6 +88,39 @@ def test_a_question_in_between_does_not_use_up_the_proposal():
     assert find(MENTION, conversation).status is Status.PASS
 
 
+def test_what_is_mentioned_may_be_told_in_several_answers():
+    def said(*answers: str):
+        builder = ConversationBuilder().turn("Money back")
+        for text in answers:
+            builder.answer(text).turn("Yes")
+        return builder.call("issue_refund", ARGUMENTS, result={"ok": True}).build()
+
+    assert find(MENTION, said("For B-2040?", "24.90 EUR then?")).status is Status.PASS
+    assert find(MENTION, said("For B-2040?", "Is that all?")).status is Status.FAIL
+
+
+@pytest.mark.parametrize(
+    ("proposal", "status"),
+    [
+        ("Thursday 5 March at 8 pm?", Status.PASS),
+        ("am 5.3. um 20 Uhr?", Status.PASS),
+        ("Tomorrow evening?", Status.NOT_ASSESSABLE),
+    ],
+)
+def test_dates_are_told_in_any_form(proposal, status):
+    rule = {"confirm": "book", "mention": "at"}
+    conversation = (
+        ConversationBuilder()
+        .turn("A table")
+        .answer(proposal)
+        .turn("Yes")
+        .call("book", {"at": "2026-03-05T20:00"}, result={"ok": True})
+        .build()
+    )
+
+    assert find(rule, conversation).status is status
+
+
 @pytest.mark.parametrize("gap", [GapKind.CONTENT_OFF, GapKind.HISTORY_UNSEEN], ids=str)
 def test_words_that_the_telemetry_does_not_hold_prove_nothing(gap):
     conversation = (

@@ -43,6 +43,57 @@ def test_without_a_list_only_identifiers_are_checked():
     assert find(rule, refund({"order_id": "B-9999"})).status is Status.FAIL
 
 
+@pytest.mark.parametrize(
+    "value",
+    [
+        "2026-03-06",
+        "2026-03-06T20:00:00Z",
+        "20:00",
+        "24.90",
+        "1,200.50",
+        "2026",
+        "PT30M",
+        "v1.2.3",
+        "30min",
+        "10:30-11:00",
+    ],
+)
+def test_what_can_be_worked_out_is_no_identifier(value):
+    assert find({"provenance": "issue_refund"}, refund({"when": value})).status is Status.PASS
+
+
+def test_a_date_that_is_named_and_stands_nowhere_is_not_assessable():
+    rule = {"provenance": "issue_refund", "arguments": ["order_id", "on"]}
+
+    unknown = find(rule, refund({"order_id": "B-2040", "on": "2026-03-06"}, user="B-2040, tomorrow"))
+    broken = find(rule, refund({"order_id": "B-2041", "on": "2026-03-06"}, user="B-2040, tomorrow"))
+
+    assert (unknown.status, broken.status) == (Status.NOT_ASSESSABLE, Status.FAIL)
+    assert "may be worked out from other words" in unknown.reason
+    assert "2026" not in broken.reason
+
+
+@pytest.mark.parametrize("rule", [{"provenance": "issue_refund"}, ORDER | {"arguments": "payload.order_id"}], ids=str)
+def test_json_in_a_text_is_looked_into(rule):
+    good, bad = ({"payload": f'{{"order_id": "{order}"}}'} for order in ("B-2040", "B-9999"))
+
+    assert find(rule, refund(good)).status is Status.PASS
+    assert find(rule, refund(bad)).status is Status.FAIL
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        pytest.param({"B-77": {"total": 3}}, id="key"),
+        pytest.param('{"data": "{\\"id\\": \\"B-77\\"}"}', id="JSON in JSON"),
+        pytest.param('{"id": "\\u0042-77"}', id="escaped"),
+        pytest.param("Found: B-77", id="text"),
+    ],
+)
+def test_results_are_read_whatever_their_form(result):
+    assert find(ORDER, refund({"order_id": "B-77"}, result=result)).status is Status.PASS
+
+
 def test_sources_can_be_narrowed_to_one_tool():
     rule = {"provenance": "issue_refund", "arguments": "order_id", "from": ["tool:get_order"]}
 
