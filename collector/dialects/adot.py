@@ -14,7 +14,7 @@ from typing import Any
 from collector.messages.decoder import MessageDecoder
 from collector.messages.entities import call_arguments, call_result, input_items, output_items
 from collector.messages.frame import log_frame
-from collector.messages.parts import unwrap_result
+from collector.messages.tool_blocks import unwrap_result
 from collector.messages.values import as_str, decode
 from collector.operation import Operation, Role
 from collector.telemetry.records import LogRecord

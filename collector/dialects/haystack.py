@@ -17,9 +17,9 @@ from collector.messages.bodies import read_request
 from collector.messages.decoder import Decoded, MessageDecoder
 from collector.messages.definitions import definitions_of
 from collector.messages.frame import span_frame
-from collector.messages.parts import unwrap_result
 from collector.messages.recorded import model_call_fields, wrapper_fields
 from collector.messages.reprs import Once, decode_repr
+from collector.messages.tool_blocks import unwrap_result
 from collector.messages.truncation import mend
 from collector.messages.values import as_bool, as_int, as_str, decode, first, object_or_text
 from collector.model import Agent, GapKind

@@ -14,7 +14,7 @@ from typing import Any
 from collector.messages.decoder import MessageDecoder
 from collector.messages.definitions import definitions_of
 from collector.messages.frame import span_frame
-from collector.messages.parts import unwrap_result
+from collector.messages.tool_blocks import unwrap_result
 from collector.messages.values import as_str, decode, first, object_or_text, text_of
 from collector.model import ToolDefinition
 from collector.operation import Message, Operation, OperationKind, ToolCallPart, ToolResultPart

@@ -12,18 +12,13 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
+from collector.messages.block_kinds import APPROVAL_CALL, APPROVAL_RESULT
 from collector.messages.digests import with_digest
 from collector.messages.markers import gaps_in
-from collector.messages.parts import (
-    APPROVAL_CALL,
-    APPROVAL_RESULT,
-    parts_of,
-    tool_call,
-    tool_result,
-    unwrap_result,
-)
+from collector.messages.parts import parts_of
 from collector.messages.reprs import decode_repr, is_printed_object
 from collector.messages.roles import is_pair, role_of
+from collector.messages.tool_blocks import tool_call, tool_result, unwrap_result
 from collector.messages.values import as_bool, as_str, decode, first
 from collector.messages.written import with_written_calls, written_calls, written_result
 from collector.model import GapKind

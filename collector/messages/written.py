@@ -14,8 +14,9 @@ from dataclasses import replace
 from typing import Any
 
 from collector.messages.digests import with_digest
-from collector.messages.parts import parts_of, tool_call
+from collector.messages.parts import parts_of
 from collector.messages.reprs import decode_repr
+from collector.messages.tool_blocks import tool_call
 from collector.messages.values import decode
 from collector.operation import Chain, Message, Part, Role, TextPart, ToolCallPart, ToolResultPart
 

@@ -272,7 +272,7 @@ class TestAfterAKill:
 async def test_the_journal_forgets_only_what_is_safe_from_a_power_loss(holding: Holding) -> None:
     holding.arrive(*TURN)
     (rest,) = holding.read()
-    holding.hold._store._db.execute("DROP TABLE synced")
+    holding.hold._state.store._db.execute("DROP TABLE synced")
 
     with pytest.raises(RetryableError):
         holding.reader.commit(rest.next_position)
