@@ -11,6 +11,7 @@ import contextlib
 import math
 import socket
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 
 import uvicorn
 
@@ -19,6 +20,7 @@ from collector.waiting import end
 from exporters.errors import ExporterConfigError
 from exporters.exposition import MetricsSource
 from exporters.operations_app import operations_app
+from exporters.operations_connection import OperationsConnection
 
 _MAX_CONNECTIONS = 64
 
@@ -35,9 +37,13 @@ class OperationsServer:
         port: int = 0,
         allowed_hosts: Iterable[str] = (),
         token: str | None = None,
+        request_timeout_s: float = 30.0,
     ) -> None:
-        """`sources` are read in order and named in `adhere_metrics_source_up`."""
+        """`sources` are read in order and named in `adhere_metrics_source_up`. A connection that asks nothing
+        within `request_timeout_s` is closed.
+        """
         self._ready = ready
+        self._request_timeout_s = request_timeout_s
         self._host = host
         self._wanted_port = port
         self._app = operations_app(
@@ -67,14 +73,17 @@ class OperationsServer:
         self._server = _Server(
             uvicorn.Config(
                 self._app,
-                http="httptools",
+                # typed for a class alone; what it is called with is the same
+                http=partial(  # type: ignore[arg-type]
+                    OperationsConnection, request_timeout_s=self._request_timeout_s, max_connections=_MAX_CONNECTIONS
+                ),
                 ws="none",
                 lifespan="off",
                 log_config=None,
                 access_log=False,
                 server_header=False,
                 proxy_headers=False,
-                limit_concurrency=_MAX_CONNECTIONS,
+                limit_concurrency=2 * _MAX_CONNECTIONS,
                 timeout_keep_alive=30,
             )
         )

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import signal
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack
@@ -18,6 +19,7 @@ from exporters.exposition import ExpositionFormat, registry_source
 from exporters.http_source import HttpMetricsSource
 from exporters.server import OperationsServer
 from tests.support.clock import ManualClock
+from tests.support.raw_http import RawHttp
 from tests.support.until import until
 
 StartServer = Callable[..., Awaitable[OperationsServer]]
@@ -70,6 +72,54 @@ async def test_metrics_come_as_text_or_openmetrics(start_server: StartServer):
     for families in (parse_text(text.text), parse_openmetrics(openmetrics.text)):
         found = {family.name: family.samples[0].value for family in families}
         assert found == {"adhere_open": 5, "adhere_metrics_source_up": 1}
+
+
+async def test_who_asks_nothing_keeps_no_probe_out(start_server: StartServer):
+    server = await start_server()
+
+    async with AsyncExitStack() as held:
+        silent = [await held.enter_async_context(RawHttp(server.port)) for _ in range(150)]
+        begun = silent[100:]
+        for one in begun:
+            await one.send(b"GET /healthz HTTP/1.1\r\n")
+        probes = [(await get(server, path)).status_code for path in ("/healthz", "/readyz", "/metrics")]
+        assert await silent[0].is_closed()
+        await begun[-1].send(b"host: 127.0.0.1\r\n\r\n")
+        newest = await begun[-1].response()
+
+    assert probes == [200, 200, 200]
+    assert newest.status == 200
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"",
+        b"GET /healthz HTTP/1.1\r\nhost: a",
+        b"GET /healthz HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: 9\r\n\r\n",
+    ],
+    ids=["nothing", "half a head", "half a body"],
+)
+async def test_a_request_that_does_not_come_is_not_waited_for(start_server: StartServer, sent: bytes):
+    server = await start_server(request_timeout_s=0.1)
+
+    async with RawHttp(server.port) as http:
+        await http.send(sent)
+        with contextlib.suppress(ConnectionError):
+            await asyncio.wait_for(http.reader.read(), 60)
+
+    assert (await get(server, "/healthz")).status_code == 200
+
+
+async def test_a_head_without_an_end_is_cut_off(start_server: StartServer):
+    server = await start_server()
+
+    async with RawHttp(server.port) as http:
+        await http.send(b"GET /healthz HTTP/1.1\r\n")
+        with pytest.raises(ConnectionError):
+            await asyncio.gather(*(http.send(b"x: y\r\n" * 1000) for _ in range(2000)))
+
+    assert (await get(server, "/healthz")).status_code == 200
 
 
 async def test_another_process_is_read_over_http(start_server: StartServer, registry: CollectorRegistry):
