@@ -11,7 +11,15 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from collector.assembly.node import AGENT_LIKE, Node
-from collector.assembly.said import answer_of, asked_in, has_calls, payload_of, same_text, told_by
+from collector.assembly.said import (
+    answer_of,
+    asked_in,
+    has_calls,
+    last_sections_of,
+    payload_of,
+    same_text,
+    told_by,
+)
 from collector.assembly.tree import live
 from collector.messages.values import squash
 from collector.model import GapKind
@@ -36,7 +44,7 @@ class Segment:
     answer: str | None = None
     """What the user was told, as the entry or a wrapper around it says it."""
     goes_on: bool = False
-    """The entry's input holds more than the user's words: it goes on with a turn that had begun."""
+    """The input of the entry, or of its first call, holds more than the user's words: it goes on with a turn."""
 
     @property
     def trace_id(self) -> str:
@@ -145,8 +153,14 @@ def _segment(entry: Node, outer: tuple[Node, ...]) -> Segment:
         user_text=said,
         user_gaps=tuple(gap for message in (sections[-1].users if sections else ()) for gap in message.gaps),
         answer=told_by(entry.operation),
-        goes_on=bool(sections and sections[-1].messages),
+        goes_on=bool(sections) and (bool(sections[-1].messages) or _begins_amid(calls)),
     )
+
+
+def _begins_amid(calls: Sequence[Node]) -> bool:
+    """The first call was given more than the user's words: what an approval or a resumption goes on from."""
+    asked = last_sections_of(calls[0].operation.input) if calls else []
+    return bool(asked and asked[-1].nodes)
 
 
 def _is_own(node: Node, kind: OperationKind, top: Node) -> bool:

@@ -16,7 +16,7 @@ from collector.assembly.pairing import pair_tools
 from collector.assembly.said import contains, is_cut, is_human, same_text, tail_of
 from collector.assembly.segments import inner_segment
 from collector.messages.reprs import is_printed_object
-from collector.messages.values import canonical, decode_container, dump, squash
+from collector.messages.values import canonical, decode, decode_container, dump, squash
 from collector.model import HandoffStep, JsonValue, MessageStep, Step, ToolCallStep, ToolResultStep
 from collector.operation import OperationKind
 
@@ -99,7 +99,8 @@ def _drop_unseen_calls(draft: Draft) -> None:
 
 
 def _take_output_call(draft: Draft) -> str | None:
-    """The answer that is the only argument of the turn's last call: how a framework has its model end a turn.
+    """The answer that is the only argument of the turn's last call, or all of them: how a framework has its model end a
+    turn.
 
     What such a tool gives back is what it was given, and the agent's own answer, where one is told, is the same.
     """
@@ -107,6 +108,9 @@ def _take_output_call(draft: Draft) -> str | None:
     last = items[-1] if items else None
     if not draft.segments or not isinstance(last, CallItem) or not isinstance(last.arguments, Mapping):
         return None
+    if draft.answer is not None and last.arguments and canonical(decode(draft.answer)) == canonical(last.arguments):
+        items.remove(last)
+        return draft.answer
     values = list(last.arguments.values())
     if len(values) != 1 or not values[0]:
         return None
@@ -155,11 +159,13 @@ def _output(draft: Draft) -> tuple[str | None, TextItem | None]:
     texts = draft.items.texts
     candidates = [item for item in texts if not item.asks]
     if draft.answer is not None:
-        item = next((t for t in reversed(texts) if same_text(t.text, draft.answer)), None)
+        told = decode_container(draft.answer)
+        is_told = (t for t in reversed(texts) if same_text(t.text, draft.answer) or _is_value(t.text, told))
+        item = next(is_told, None)
         if item is not None:
             return item.text, item
         item = next((t for t in reversed(candidates) if contains(draft.answer, t.text) and len(t.text) > 1), None)
-        is_state = decode_container(draft.answer) is not None or is_printed_object(draft.answer)
+        is_state = told is not None or is_printed_object(draft.answer)
         if item is not None and (is_state or _is_all_that_was_said(draft.answer, texts, item)):
             return item.text, item
         return draft.answer, item
@@ -168,6 +174,11 @@ def _output(draft: Draft) -> tuple[str | None, TextItem | None]:
     after = [t for t in draft.items.items[last_call + 1 :] if isinstance(t, TextItem) and not t.asks]
     after = [text for text in after if same_text(text.text, draft.kept)] or after
     return (after[-1].text, after[-1]) if after else (None, None)
+
+
+def _is_value(text: str, told: JsonValue) -> bool:
+    """A structured answer may be recorded as another text than the model wrote."""
+    return told is not None and text[:1] in ("{", "[") and canonical(decode_container(text)) == canonical(told)
 
 
 def _is_all_that_was_said(answer: str, texts: Sequence[TextItem], last: TextItem) -> bool:

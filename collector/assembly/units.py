@@ -110,7 +110,16 @@ def _partition(ordered: Sequence[Operation], own: Mapping[str, str]) -> dict[str
     for op in ordered:
         above_name = next((own[a.span_id] for a in _path_up(op, by_id) if a.span_id in own), None)
         groups[own.get(op.span_id) or above_name or from_below.get(op.span_id) or fallback].append(op)
-    return groups
+    return {name: _without_parents_elsewhere(group, by_id) for name, group in groups.items()}
+
+
+def _without_parents_elsewhere(group: Sequence[Operation], by_id: Mapping[str, Operation]) -> list[Operation]:
+    """A parent that another conversation has is not missing."""
+    inside = {op.span_id for op in group}
+    return [
+        replace(op, parent_span_id="") if op.parent_span_id in by_id and op.parent_span_id not in inside else op
+        for op in group
+    ]
 
 
 def _path_up(operation: Operation, by_id: dict[str, Operation]) -> list[Operation]:

@@ -15,7 +15,7 @@ from collector.messages.decoder import Decoded, MessageDecoder
 from collector.messages.frame import span_frame
 from collector.messages.values import as_str, decode, first, object_or_text
 from collector.model import Agent
-from collector.operation import Operation, OperationKind, Role
+from collector.operation import Message, Operation, OperationKind, Role
 from collector.telemetry.records import Span
 
 NAME = "pydantic_ai"
@@ -46,7 +46,8 @@ def read_span(span: Span, decoder: MessageDecoder) -> Operation:
     sent, _ = _split(attributes.get("all_messages_events"), decoder)
     frame = replace(frame, kind=OperationKind.AGENT, agent=Agent(name=name) if name else None)
     if sent.chain is None:
-        return frame
+        answer = as_str(attributes.get("final_result"))
+        return replace(frame, output=_told(answer, decoder)) if answer else frame
     return replace(frame, **_run(sent, attributes, decoder))
 
 
@@ -56,8 +57,12 @@ def _run(sent: Decoded, attributes: Mapping[str, Any], decoder: MessageDecoder) 
     last = max((index for index, message in enumerate(messages) if message.role is Role.USER), default=-1)
     answer = as_str(attributes.get("final_result"))
     said = messages[last + 1 :]
-    given = said or (decoder.read_messages([{"role": "assistant", "content": answer}]) if answer else ())
+    given = said or (_told(answer, decoder) if answer else ())
     return {"input": decoder.chain_of(messages[: last + 1]), "output": tuple(given)}
+
+
+def _told(answer: str, decoder: MessageDecoder) -> tuple[Message, ...]:
+    return decoder.read_messages([{"role": "assistant", "content": answer}])
 
 
 def _split(value: object, decoder: MessageDecoder) -> tuple[Decoded, Decoded]:
