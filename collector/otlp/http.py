@@ -12,7 +12,8 @@ from collections.abc import Iterable
 import structlog
 
 from collector.otlp.access import CallerCheck, check_bind
-from collector.otlp.http_connection import TRANSPORT, HttpConnection
+from collector.otlp.http_answering import TRANSPORT
+from collector.otlp.http_connection import HttpConnection
 from collector.otlp.intake import Intake
 from collector.otlp.settings import HttpReceiverSettings
 from collector.otlp.tls import ssl_context

@@ -1,4 +1,4 @@
-"""One HTTP/1.1 connection: parser callbacks in, answers out, in order, one request at work at a time.
+"""One HTTP/1.1 connection: requests in, answers out, in order, one request at work at a time.
 
 A request that its head refuses is answered without its body being kept: a short rest is read and thrown away so that
 the connection lives on; a long one is answered at once, and the connection *lingers*: half open for a moment, so that
@@ -14,9 +14,6 @@ import math
 from collections import deque
 from typing import Any, Protocol
 
-import httptools
-import structlog
-
 from collector.errors import (
     AdhereError,
     OverloadedError,
@@ -27,16 +24,13 @@ from collector.errors import (
 )
 from collector.otlp import http_answer
 from collector.otlp.access import CallerCheck
+from collector.otlp.http_answering import TRANSPORT, answer
 from collector.otlp.http_exchange import Exchange
 from collector.otlp.http_head import Head, check_head
-from collector.otlp.intake import Intake, MediaType
+from collector.otlp.http_requests import RequestReader
+from collector.otlp.intake import Intake
 from collector.otlp.refusals import BadHttpError, HeadersTooLargeError, SlowRequestError
 from collector.otlp.settings import HttpReceiverSettings
-from collector.otlp.status import wire_status
-
-log = structlog.get_logger(__name__)
-
-TRANSPORT = "http"
 
 
 class ConnectionOwner(Protocol):
@@ -61,11 +55,12 @@ class HttpConnection(asyncio.Protocol):
         self._settings = owner.settings
         self._limits = owner.intake.limits
         self._transport: Any = None
-        self._parser: Any = httptools.HttpRequestParser(self)
-        self._head: Head | None = None
-        self._head_bytes = 0
-        self._offering: Head | None = None
-        """Of the request that offers an upgrade, between its two readings."""
+        self._requests = RequestReader(
+            on_head=self._head_arrived,
+            on_body=self._body_arrived,
+            on_end=self._request_arrived,
+            max_header_bytes=owner.settings.max_header_bytes,
+        )
         self._exchange: Exchange | None = None
         """The request whose body is arriving."""
         self._queue: deque[Exchange] = deque()
@@ -82,7 +77,9 @@ class HttpConnection(asyncio.Protocol):
 
     @property
     def is_idle(self) -> bool:
-        return not self._queue and self._exchange is None and self._head_bytes == 0 and self._linger_end_s is None
+        return (
+            not self._queue and self._exchange is None and self._requests.head_bytes == 0 and self._linger_end_s is None
+        )
 
     def close_if_idle(self) -> None:
         """For shutdown: whoever has begun a request gets its answer, and the connection closes behind it."""
@@ -104,11 +101,11 @@ class HttpConnection(asyncio.Protocol):
     async def answer_all(self) -> None:
         while self._queue:
             exchange = self._queue[0]
-            answer = await self._answer(exchange)
+            sent = await answer(exchange, self._owner.intake, keeps_alive=self._keeps_alive)
             self._queue.popleft()
             if self._transport is None or self._transport.is_closing():
                 continue  # The client has left; what it sent in full is kept all the same.
-            self._transport.write(answer)
+            self._transport.write(sent)
             if not self._keeps_alive(exchange):
                 self._finish(exchange)
         if self._transport is None or self._transport.is_closing() or self._linger_end_s is not None:
@@ -120,7 +117,7 @@ class HttpConnection(asyncio.Protocol):
         if self._exchange is not None:
             self._wait(settings.body_timeout_s)
         else:
-            self._wait(settings.header_timeout_s if self._head_bytes else settings.idle_timeout_s)
+            self._wait(settings.header_timeout_s if self._requests.head_bytes else settings.idle_timeout_s)
 
     # asyncio.Protocol
 
@@ -150,7 +147,7 @@ class HttpConnection(asyncio.Protocol):
                 self._owner.intake.metrics.abandoned.labels(TRANSPORT).inc()
             self._exchange.release()
             self._exchange = None
-        self._parser = None
+        self._requests.close()
         self._owner.connection_closed(self)
 
     def eof_received(self) -> bool:
@@ -166,68 +163,36 @@ class HttpConnection(asyncio.Protocol):
         if self._is_deaf:
             self._drain(len(data))
             return
+        requests = self._requests
         if self._exchange is None:
-            if self._head_bytes == 0:
+            if requests.head_bytes == 0:
                 self._wait(self._settings.header_timeout_s)
-            self._head_bytes += len(data)
+            requests.head_bytes += len(data)
         try:
-            self._parse(data)
-        except httptools.HttpParserError:
-            self._cut(BadHttpError("What arrived is no HTTP/1.1 request; send OTLP/HTTP to this port."))
+            requests.feed(data)
+            if self._exchange is None:
+                requests.check_size(requests.head_bytes)
+        except HeadersTooLargeError as err:
+            self._cut(err)
+        except BadHttpError as err:
+            self._cut(err)
             return
-        if self._exchange is None and self._head_bytes > self._settings.max_header_bytes:
-            self._cut(self._headers_too_large())
         if self._queue and not self._is_paused:
             # Behind the request at work at most one read's worth of further ones is kept.
             self._is_paused = True
             self._transport.pause_reading()
 
-    def _parse(self, data: bytes) -> None:
-        """An upgrade is an offer that nobody must take (RFC 9110, 7.8). httptools believes that a request which makes
-        one has no body, so such a request is parsed once more, without the offer.
-        """
-        while True:
-            try:
-                self._parser.feed_data(data)
-            except httptools.HttpParserUpgrade as paused:
-                data = data[paused.args[0] :]
-                if self._offering is not None:
-                    data = self._offering.without_offer() + data
-                    self._offering = None
-            else:
-                return
+    # What the reader of requests says; an exception must not leave these.
 
-    # httptools callbacks; an exception must not leave them.
-
-    def on_message_begin(self) -> None:
-        self._head = Head()
-
-    def on_url(self, url: bytes) -> None:
-        if self._head is not None:
-            self._head.target += url
-            self._head.size += len(url)
-
-    def on_header(self, name: bytes, value: bytes) -> None:
-        if self._head is not None:
-            self._head.size += len(name) + len(value)
-            if self._head.size <= self._settings.max_header_bytes:
-                self._head.add(name, value)
-
-    def on_headers_complete(self) -> None:
-        head = self._head
-        if head is None or self._is_deaf:
+    def _head_arrived(self, head: Head) -> None:
+        if self._is_deaf:
             return
-        self._head, self._head_bytes = None, 0
-        head.method = self._parser.get_method()
-        head.version = self._parser.get_http_version()
-        if self._parser.should_upgrade() and head.method != b"CONNECT" and head.size <= self._settings.max_header_bytes:
-            self._offering = head
-            return
-        head.keep_alive = self._parser.should_keep_alive()
         self._exchange = exchange = Exchange(head)
         self._wait(self._settings.body_timeout_s)
-        if head.size > self._settings.max_header_bytes:
-            self._cut(self._headers_too_large())
+        try:
+            self._requests.check_size(head.size)
+        except HeadersTooLargeError as err:
+            self._cut(err)
             return
         try:
             exchange.target = check_head(
@@ -242,7 +207,7 @@ class HttpConnection(asyncio.Protocol):
         if head.expects_continue and not self._queue:
             self._transport.write(http_answer.CONTINUE)
 
-    def on_body(self, chunk: bytes) -> None:
+    def _body_arrived(self, chunk: bytes) -> None:
         exchange = self._exchange
         if exchange is None or self._is_deaf:
             return
@@ -255,7 +220,7 @@ class HttpConnection(asyncio.Protocol):
             if exchange.drained_bytes > self._settings.max_drain_bytes:
                 self._cut(exchange.error)
 
-    def on_message_complete(self) -> None:
+    def _request_arrived(self) -> None:
         exchange = self._exchange
         if exchange is None or self._is_deaf:
             return
@@ -272,38 +237,15 @@ class HttpConnection(asyncio.Protocol):
 
     def _cut(self, error: AdhereError) -> None:
         """Answer the request that is arriving with `error` now, and hear no more."""
-        exchange = self._exchange or Exchange(self._head or Head())
+        exchange = self._exchange or Exchange(self._requests.take_head())
         exchange.refuse(error)
         exchange.is_cut = True
-        self._exchange, self._head = None, None
+        self._exchange = None
         self._is_deaf = True
         # Who could not show a token gets little of our time; for others, reading on means that their answer arrives.
         is_unknown = isinstance(error, UnauthenticatedError)
         self._drain_left = self._settings.max_drain_bytes if is_unknown else self._limits.max_request_bytes
         self._enqueue(exchange)
-
-    async def _answer(self, exchange: Exchange) -> bytes:
-        intake, media = self._owner.intake, exchange.head.answer_media
-        if exchange.error is not None:
-            return self._refusal(exchange.error, exchange, media)
-        try:
-            await exchange.take(intake, transport=TRANSPORT)
-            answer = http_answer.success(media, keep_alive=self._keeps_alive(exchange))
-        except (PermanentError, RetryableError) as err:
-            answer = self._refusal(err, exchange, media)
-        except Exception as err:  # A supervision point: one request that fails must not stop the service.
-            log.exception("request failed", transport=TRANSPORT)
-            answer = self._refusal(err, exchange, media)
-        finally:
-            exchange.release()
-        return answer
-
-    def _refusal(self, error: Exception, exchange: Exchange, media: MediaType) -> bytes:
-        status = wire_status(error)
-        self._owner.intake.metrics.count_refused(TRANSPORT, status)
-        answer = http_answer.refusal(status, media, keep_alive=self._keeps_alive(exchange))
-        # An answer to HEAD has no body.
-        return answer[: answer.index(b"\r\n\r\n") + 4] if exchange.head.method == b"HEAD" else answer
 
     def _keeps_alive(self, exchange: Exchange) -> bool:
         is_closing = exchange.is_cut or self._is_last or self._owner.is_draining
@@ -338,8 +280,3 @@ class HttpConnection(asyncio.Protocol):
         if self._queue:
             return  # It is our turn; the client's time starts when it has its answer.
         self.deadline_s = self._owner.intake.clock.monotonic_s() + seconds
-
-    def _headers_too_large(self) -> HeadersTooLargeError:
-        return HeadersTooLargeError(
-            f"The request's headers have more than {self._settings.max_header_bytes} bytes; send fewer of them."
-        )
