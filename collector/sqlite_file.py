@@ -22,6 +22,11 @@ _KEPT = 3
 _CHECK_MAX_BYTES = 256 * 1024 * 1024
 """A check reads the whole file; above this size starting late would hurt more than it helps."""
 
+_NO_TEMPORARY_FILES = "PRAGMA temp_store = MEMORY"
+"""SQLite sets a part of larger statements aside in files of a temporary folder; where the root file system is read-only
+there is none, and every such statement would fail. People's words also have no place there.
+"""
+
 
 class UnsoundFileError(sqlite3.DatabaseError):
     """The file opens, and what is in it does not hold together."""
@@ -42,6 +47,7 @@ def connect(
         path.touch(mode=0o600)  # People's words are in it; the side files take its mode.
     connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=5.0)
     try:
+        connection.execute(_NO_TEMPORARY_FILES)
         if admit is not None:
             admit(connection)
         if path.stat().st_size == 0:
@@ -67,6 +73,7 @@ def connect_beside(path: Path, *, may_write: bool = False) -> sqlite3.Connection
     mode = "rw" if may_write else "ro"
     connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode={mode}", uri=True, isolation_level=None, timeout=5.0)
     try:
+        connection.execute(_NO_TEMPORARY_FILES)
         if may_write:
             connection.execute("PRAGMA synchronous = FULL")
         connection.execute("SELECT 1 FROM sqlite_master").fetchone()  # Nothing is read before this.

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import math
+import os
 import socket
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
@@ -119,8 +120,9 @@ class OperationsServer:
         try:
             return socket.create_server((self._host, self._wanted_port), family=family, backlog=128)
         except OSError as err:
+            reason = os.strerror(err.errno or 0)  # Its own text has the address once more.
             raise ExporterConfigError(
-                f"The operations port {self._host}:{self._wanted_port} cannot be opened ({err.strerror}); "
+                f"The operations port {self._host}:{self._wanted_port} cannot be opened ({reason}); "
                 "choose another telemetry.endpoint."
             ) from err
 

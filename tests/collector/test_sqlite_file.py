@@ -1,6 +1,8 @@
 """A second connection, as from another process, beside the one that keeps the file."""
 
 import sqlite3
+import subprocess
+import sys
 
 import pytest
 
@@ -46,3 +48,30 @@ def test_what_is_written_beside_is_seen_by_all(kept):
     assert reader.execute("SELECT word FROM words").fetchall() == [("yes",)]
     writer.close()
     reader.close()
+
+
+_WITHOUT_ANOTHER_FILE = """
+import os, resource, sys
+from pathlib import Path
+from collector.sqlite_file import connect, connect_beside
+
+path = Path(sys.argv[1])
+kept = connect(path, prepare=lambda made: made.execute("CREATE TABLE words (id INTEGER PRIMARY KEY, word TEXT UNIQUE)"))
+kept.executemany("INSERT INTO words VALUES (?, ?)", [(number, f"{number}" * 200) for number in range(3000)])
+beside = connect_beside(path, may_write=True)
+taken = max(int(name) for name in os.listdir("/proc/self/fd"))
+resource.setrlimit(resource.RLIMIT_NOFILE, (taken, taken))
+for connection in (kept, beside):
+    connection.execute("UPDATE words SET word = word || 'more'")
+    connection.execute("DELETE FROM words WHERE id IN (SELECT id FROM words ORDER BY word LIMIT 1000)")
+    assert connection.execute("SELECT count(*) FROM (SELECT word FROM words ORDER BY word || id)").fetchone()
+"""
+
+
+def test_no_statement_needs_a_temporary_folder(tmp_path):
+    """Where the root file system is read-only, as in a container, there is none."""
+    done = subprocess.run(
+        [sys.executable, "-c", _WITHOUT_ANOTHER_FILE, tmp_path / "some.db"], capture_output=True, text=True, check=False
+    )
+
+    assert (done.returncode, done.stderr) == (0, "")
