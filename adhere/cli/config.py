@@ -22,8 +22,8 @@ def check(
 ) -> None:
     """Say whether a configuration holds, with every problem at once. Opens no port and writes nothing."""
     from adhere.config import load_config  # noqa: PLC0415 - the schema does not need the rest
+    from adhere.run.checks import check_plan  # noqa: PLC0415 - same
     from adhere.run.exporting import check_exporters  # noqa: PLC0415 - same
-    from adhere.run.plan import check_plan  # noqa: PLC0415 - same
     from collector.clock import SystemClock  # noqa: PLC0415 - same
 
     config = load_config(file)

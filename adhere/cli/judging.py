@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from adhere.cli.dead_tables import print_dead_judgings
-from adhere.cli.options import ConfigOption
+from adhere.cli.options import ConfigOption, command_app
 from adhere.config import Config, load_config
 from adhere.errors import CommandError, ConfigError, UsageError
 from adhere.run.data_dir import DataDir
@@ -20,13 +20,7 @@ from evaluators.pipeline.setup import make_setups
 from evaluators.registry import EvaluatorRegistry
 from evaluators.store.dead import call_back, dead_judgings
 
-app = typer.Typer(
-    help="List the units whose judging was given up, or have them asked again.",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+app = command_app("List the units whose judging was given up, or have them asked again.")
 
 
 @app.command()
@@ -39,10 +33,10 @@ def dead(
     config: ConfigOption = None,
     limit: Annotated[int, typer.Option(min=1, max=10_000, help="Show at most so many, the newest.")] = 100,
 ) -> None:
-    """Show the units that have no score because their judging failed for good, with the reason; Adhere may run
-    meanwhile.
+    """Show the units whose judging failed for good, and why.
 
-    Such a unit is not asked again by itself, only by a later turn or by `adhere judging retry`.
+    They have no score, and are not asked again by themselves, only by a later turn or by `adhere judging retry`. Adhere
+    may run meanwhile.
     """
     store = DataDir(load_config(config).data_dir).verdicts
     try:
@@ -64,11 +58,11 @@ def retry(
     ] = None,
     config: ConfigOption = None,
 ) -> None:
-    """Have an evaluator's failed units asked again, in the data folder of a running or stopped Adhere.
+    """Have an evaluator's failed units asked again.
 
-    Mend first what they failed of, which `adhere judging dead` shows. They are asked within a minute, or after the next
-    start, as new ones are: within the budget and with all tries. The new verdict supersedes the error wherever that
-    went; what fails again is listed again.
+    In the data folder of a running or stopped Adhere. Mend first what they failed of, which `adhere judging dead`
+    shows. They are asked within a minute, or after the next start, as new ones are: within the budget and with all
+    tries. The new verdict supersedes the error wherever that went; what fails again is listed again.
     """
     if (evaluator is None) is not all_evaluators:
         raise UsageError("Name one evaluator, or give --all.")

@@ -37,7 +37,7 @@ def run(
     with without_rich():
         import structlog  # noqa: F401, PLC0415 - the evaluators that are checked use it
     from adhere.config import load_config  # noqa: PLC0415 - same
-    from adhere.run.plan import check_plan  # noqa: PLC0415 - same
+    from adhere.run.checks import check_plan  # noqa: PLC0415 - same
 
     loaded = load_config(config)
     check_plan(loaded)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from random import Random
 
@@ -17,14 +16,11 @@ import structlog
 from evaluators.pipeline import jobs
 from evaluators.pipeline.asking import Answer
 from evaluators.pipeline.binding import verdict_id
-from evaluators.pipeline.concluding import deferral_kind, is_deferral, is_out_of_budget
-from evaluators.pipeline.counting import count_tallies, count_verdict
 from evaluators.pipeline.jobs import Taken
 from evaluators.pipeline.pacing import Pacing
-from evaluators.pipeline.selection import LEFT_OUT_OF_BUDGET, in_sample
+from evaluators.pipeline.settling import Asked, Settling
 from evaluators.pipeline.setup import EvaluatorSetup
 from evaluators.pipeline.shared import Shared
-from evaluators.pipeline.tally import Tally
 from evaluators.pipeline.wake import Wake
 from evaluators.pipeline.whereabouts import whereabouts
 from evaluators.store.unit_codec import decode_unit
@@ -34,27 +30,18 @@ from evaluators.verdict import DecisionKind, Unit
 log = structlog.get_logger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
-    taken: Taken
-    unit: Unit
-    setup: EvaluatorSetup
-    subject: str
-    answer: Answer
-
-
 class JudgeLane:
     def __init__(
         self, shared: Shared, *, random: Random, on_verdicts: Callable[[], None], on_rest: Callable[[], None]
     ) -> None:
         self._shared = shared
-        self._on_verdicts = on_verdicts
-        self._pacing = Pacing(shared.limits, random=random)
+        pacing = Pacing(shared.limits, random=random)
+        self._settling = Settling(shared, pacing=pacing, on_verdicts=on_verdicts)
         self._setups = {setup.name: setup for setup in shared.setups}
         self._judges: dict[str, list[str]] = {}
         for setup in shared.setups:
             self._judges.setdefault(setup.evaluator.judge_name, []).append(setup.name)
-        self._brakes = {judge: self._pacing.brake() for judge in self._judges}
+        self._brakes = {judge: pacing.brake() for judge in self._judges}
         for judge, brake in self._brakes.items():
             shared.metrics.watch_judge(judge, brake)
         self._busy: set[str] = set()
@@ -124,22 +111,12 @@ class JudgeLane:
         try:
             asked = await self._ask(taken)
             if asked is not None:
-                await self._settle(judge, asked)
+                await self._settling.settle(asked, brake=self._brakes[judge])
         except Exception as err:  # noqa: BLE001 - supervision point: one job must not end the lane
             log.error(  # noqa: TRY400 - a stack trace with local variables would hold people's words
                 "judging cannot be settled", unit=taken.job.unit_key, error=type(err).__name__, at=whereabouts(err)
             )
-            reason = f"It could not be processed: {type(err).__name__}."
-            await self._apply(
-                partial(
-                    jobs.give_up,
-                    job=taken.job,
-                    kind=DecisionKind.FAILED,
-                    code="unprocessable",
-                    reason=reason,
-                    now_ns=self._shared.clock.now_ns(),
-                )
-            )
+            await self._settling.give_up(taken, error=err)
         finally:
             self._brakes[judge].ended()
             self._busy.discard(taken.job.subject)
@@ -156,7 +133,7 @@ class JudgeLane:
         if subject != taken.job.subject:
             is_answered = await self._shared.store.run(partial(jobs.is_answered, subject=subject))
         if is_answered:
-            await self._apply(partial(jobs.drop, job=taken.job))
+            await self._settling.drop(taken)
             return None
         interruptions = taken.attempts.interruptions
         if interruptions >= self._shared.limits.max_interruptions:
@@ -171,101 +148,3 @@ class JudgeLane:
         except asyncio.CancelledError:
             await asyncio.shield(self._shared.store.run(partial(jobs.put_back_unharmed, job=taken.job)))
             raise
-
-    async def _settle(self, judge: str, asked: Asked) -> None:
-        brake = self._brakes[judge]
-        judgement = asked.answer.judgement
-        if is_out_of_budget(judgement):
-            brake.refused(
-                now_s=self._shared.clock.monotonic_s(),
-                why=DecisionKind.DEFERRED_BUDGET,
-                renews_in_s=_number(judgement.details.get("retry_after_s")),
-            )
-            if await self._wait_for_budget(asked):
-                return
-        elif is_deferral(judgement):
-            was_down = brake.is_on
-            brake.refused(now_s=self._shared.clock.monotonic_s(), why=deferral_kind(judgement))
-            if await self._put_off(asked, own=not was_down):
-                return
-        elif asked.answer.is_failed_try:
-            if await self._try_later(asked):
-                return
-        else:
-            brake.answered()
-        verdict, tally = await self._shared.store.run(
-            partial(
-                jobs.finish,
-                job=asked.taken.job,
-                judgement=asked.answer.judgement,
-                unit=asked.unit,
-                evaluator=asked.setup.evaluator,
-                subject=asked.subject,
-                now_ns=self._shared.clock.now_ns(),
-            )
-        )
-        count_verdict(self._shared.metrics, verdict)
-        self._count(tally)
-        self._on_verdicts()
-
-    async def _put_off(self, asked: Asked, *, own: bool) -> bool:
-        job, now_ns = asked.taken.job, self._shared.clock.now_ns()
-        asked_for_s = asked.answer.judgement.details.get("retry_after_s")
-        if self._pacing.is_too_late(job, now_ns=now_ns):
-            return False
-        await self._defer(asked, now_ns=now_ns, by_ns=self._pacing.deferral_ns(job, asked_for_s=asked_for_s), own=own)
-        return True
-
-    async def _wait_for_budget(self, asked: Asked) -> bool:
-        """The brake holds until the budget renews; a restart with a larger one finds the unit due."""
-        job, now_ns = asked.taken.job, self._shared.clock.now_ns()
-        if not in_sample(asked.unit.conversation.key, self._shared.limits.budget_wait):
-            await self._apply(
-                partial(
-                    jobs.give_up,
-                    job=job,
-                    kind=DecisionKind.DEFERRED_BUDGET,
-                    code="left_out",
-                    reason=f"{LEFT_OUT_OF_BUDGET} {asked.answer.judgement.reason}",
-                    now_ns=now_ns,
-                )
-            )
-            return True
-        if self._pacing.is_too_late(job, now_ns=now_ns, for_budget=True):
-            return False
-        await self._defer(asked, now_ns=now_ns, by_ns=self._pacing.deferral_ns(job), own=False, counts=False)
-        return True
-
-    async def _defer(self, asked: Asked, *, now_ns: int, by_ns: int, own: bool, counts: bool = True) -> None:
-        await self._apply(
-            partial(
-                jobs.put_off,
-                job=asked.taken.job,
-                judgement=asked.answer.judgement,
-                unit=asked.unit,
-                now_ns=now_ns,
-                not_before_ns=now_ns + by_ns,
-                own=own,
-                counts=counts,
-            )
-        )
-
-    async def _try_later(self, asked: Asked) -> bool:
-        attempts, limits = asked.taken.attempts, self._shared.limits
-        tries = attempts.tries + 1
-        if tries >= limits.max_tries or attempts.interruptions >= limits.max_interruptions:
-            return False
-        not_before_ns = self._shared.clock.now_ns() + self._pacing.retry_ns(tries)
-        await self._shared.store.run(partial(jobs.try_later, job=asked.taken.job, not_before_ns=not_before_ns))
-        return True
-
-    async def _apply(self, operation: Callable[..., Tally | None]) -> None:
-        self._count(await self._shared.store.run(operation))
-
-    def _count(self, tally: Tally | None) -> None:
-        if tally is not None:
-            count_tallies(self._shared.metrics, [tally])
-
-
-def _number(value: object) -> float | None:
-    return float(value) if isinstance(value, int | float) else None

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from adhere.config import Config, load_config
-from adhere.run.plan import check_plan
+from adhere.run.checks import check_plan
 from tests.deploy.documents import DEPLOY, configurations, manifests
 
 REFERENCE = re.compile(r"\$\{env:([A-Za-z_][A-Za-z0-9_]*)")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from adhere.config import load_config
-from adhere.run.plan import check_plan
+from adhere.run.checks import check_plan
 from docs.generate.metrics import families
 from tests.deploy.documents import rules
 from tests.support.documented_commands import adhere_commands, check

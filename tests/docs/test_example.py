@@ -11,7 +11,7 @@ import pytest
 
 from adhere.config import config_schema, load_config
 from adhere.config.document import read_document
-from adhere.run.plan import check_plan
+from adhere.run.checks import check_plan
 from docs.generate.evaluators import options_by_evaluator
 from docs.generate.options import options_of
 from evaluators.pipeline.setup import _OWN_KEYS

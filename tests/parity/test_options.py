@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from adhere.config import load_config
-from adhere.run.plan import check_plan
+from adhere.run.checks import check_plan
 from evaluators.decision.evaluator import DecisionEvaluator
 from evaluators.formats import conversation_from
 from evaluators.judge.own_model import judge_from

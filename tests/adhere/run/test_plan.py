@@ -8,8 +8,9 @@ import pytest
 
 from adhere.config import Config, load_config
 from adhere.errors import ConfigError
+from adhere.run.checks import check_plan
 from adhere.run.judging import judge_settings
-from adhere.run.plan import check_plan, telemetry_hosts
+from adhere.run.plan import telemetry_hosts
 
 CANARY = "canary-4d1"
 KEY = {"OPENAI_API_KEY": CANARY}

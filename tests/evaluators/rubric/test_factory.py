@@ -8,7 +8,7 @@ import pytest
 
 from adhere.config import load_config
 from adhere.errors import ConfigError
-from adhere.run.plan import check_plan
+from adhere.run.checks import check_plan
 from evaluators.errors import EvaluatorConfigError
 from evaluators.pipeline.setup import make_setup
 from evaluators.registry import EvaluatorRegistry
