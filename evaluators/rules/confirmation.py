@@ -16,7 +16,7 @@ from itertools import pairwise
 from collector.model import GapKind, JsonValue, MessageStep, Turn
 from evaluators.finding import Breach, Finding, concluded
 from evaluators.rules.conditions import Condition, at_path, words
-from evaluators.rules.mentions import Book, Reading, read
+from evaluators.rules.mentions import Book, Reading
 from evaluators.rules.rule import subjects
 from evaluators.rules.tools import Tools
 from evaluators.timeline import Call, Timeline
@@ -61,7 +61,7 @@ class Confirmed:
         replied_to = [
             proposal for proposal, reply in pairwise(turns) if reply.user_input is not None or _is_silent(reply)
         ]
-        told = [readings.get(text) or readings.setdefault(text, read(text)) for text in _said(replied_to)]
+        told = [readings.get(text) or readings.setdefault(text, Reading(text)) for text in _said(replied_to)]
         confirmed = self._is_told(told, call) if told else False
         if confirmed is False and (any(map(_is_silent, turns)) or any(map(_may_have_spoken, replied_to))):
             return None

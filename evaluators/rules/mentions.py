@@ -9,12 +9,12 @@ model, except for dates and times: they can be worked out of other words.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from functools import cached_property
 
 from collector.model import JsonValue
 from evaluators.rules.conditions import number
-from evaluators.rules.moments import moment_of
+from evaluators.rules.moments import SaidMoments, moment_of, moments_in
 from evaluators.rules.quantities import is_in_words, numbers_in
 from evaluators.squeezing import folded, squeezed
 from evaluators.timeline import leaves
@@ -25,40 +25,49 @@ _TOGETHER = re.compile(r"[^\n]|[ ().\-/]{2,3}")
 """What may stand there within one number, such as a telephone's or a card's."""
 _PHONE = re.compile(r"(?<![\w+])[+(]?\d[\d ().\-/\u00a0\u2010-\u2015]{5,22}\d(?!\w)")
 _PHONE_STARTS = ("+", "(", "0")
+_MAX_PLACES = 100
 _NOT_DIGIT = re.compile(r"\D")
 _LEAST_DIGITS = 7
 """Of a telephone number without the code of its country."""
 
 
-@dataclass(frozen=True, slots=True)
 class Reading:
-    """One text, read once."""
+    """One text, read once, and in each way only when somebody asks."""
 
-    plain: str
-    squeezed: str
+    def __init__(self, text: str) -> None:
+        self.plain = folded(text[:_MAX_CHARS])
+        self.squeezed = squeezed(self.plain)
 
-    def has(self, value: str, squeezed_value: str, at: int) -> bool:
-        """Whether what `squeezed` has at this place is the value, and not digits of a longer number or of several."""
-        if not any(map(str.isdigit, squeezed_value)) or self._has_verbatim(value):
+    def has(self, value: str, squeezed_value: str) -> bool:
+        """Whether the value, which is known to be in `squeezed`, stands there as itself and not in a longer number."""
+        if not any(map(str.isdigit, squeezed_value)):
             return True
-        places = [place for place, sign in enumerate(self.plain) if sign.isalnum()]
-        start, end = places[at], places[at + len(squeezed_value) - 1] + 1
+        verbatim = (
+            _splits_number(self.plain, at) or _splits_number(self.plain, at + len(value))
+            for at in _places(value, self.plain)
+        )
+        return not all(verbatim) or any(
+            self._stands(at, squeezed_value) for at in _places(squeezed_value, self.squeezed)
+        )
+
+    def _stands(self, at: int, squeezed_value: str) -> bool:
+        start, end = self._signs[at], self._signs[at + len(squeezed_value) - 1] + 1
         if _splits_number(self.plain, start) or _splits_number(self.plain, end):
             return False
         return all(_TOGETHER.fullmatch(gap[1]) for gap in _BETWEEN_DIGITS.finditer(self.plain[start:end]))
 
-    def _has_verbatim(self, value: str) -> bool:
-        at = self.plain.find(value)
-        while at >= 0:
-            if not _splits_number(self.plain, at) and not _splits_number(self.plain, at + len(value)):
-                return True
-            at = self.plain.find(value, at + 1)
-        return False
+    @cached_property
+    def _signs(self) -> list[int]:
+        """Where each sign of `squeezed` stands in `plain`."""
+        return [place for place, sign in enumerate(self.plain) if sign.isalnum()]
 
+    @cached_property
+    def moments(self) -> SaidMoments:
+        return moments_in(self.plain)
 
-def read(text: str) -> Reading:
-    plain = folded(text[:_MAX_CHARS])
-    return Reading(plain, squeezed(plain))
+    @cached_property
+    def phones(self) -> list[tuple[str, bool]]:
+        return [(_digits(found[0]), found[0].startswith(_PHONE_STARTS)) for found in _PHONE.finditer(self.plain)]
 
 
 class Book:
@@ -99,8 +108,8 @@ class Book:
             return False
         moment = moment_of(value)
         if moment is not None:
-            return any(moment.is_said_in(page.plain) for page in pages) or None
-        return _is_phone(value) and any(_same_phone(value, page.plain) for page in pages)
+            return any(moment.is_said_in(page.moments) for page in pages) or None
+        return _is_phone(value) and any(_same_phone(value, *said) for page in pages for said in page.phones)
 
     def _is_written(self, value: str, limit: int) -> bool:
         if not self._joined:
@@ -109,15 +118,17 @@ class Book:
         wanted = squeezed(plain)
         if not wanted:
             return limit > 0
-        at = self._joined.find(wanted)
-        page = self._joined.count("\n", 0, max(0, at))
-        while at >= 0 and page < limit:
-            start = self._joined.rfind("\n", 0, at) + 1
-            if self._pages[page].has(plain, wanted, at - start):
+        start, page = 0, 0
+        while (at := self._joined.find(wanted, start)) >= 0:
+            page += self._joined.count("\n", start, at)
+            if page >= limit:
+                return False
+            if self._pages[page].has(plain, wanted):
                 return True
-            following = self._joined.find(wanted, at + 1)
-            page += self._joined.count("\n", at, max(at, following))
-            at = following
+            start = self._joined.find("\n", at) + 1
+            page += 1
+            if not start:
+                return False
         return False
 
     def _is_numbered(self, value: JsonValue, limit: int) -> bool:
@@ -139,13 +150,23 @@ def _is_phone(value: str) -> bool:
     return _PHONE.fullmatch(value.strip()) is not None
 
 
-def _same_phone(value: str, text: str) -> bool:
+def _same_phone(value: str, other: str, is_written_as_one: bool) -> bool:  # noqa: FBT001 - as it is kept
     """One of them may be without the code of the country, and the other one with a 0 in its place."""
-    digits = _NOT_DIGIT.sub("", value).lstrip("0")
-    for found in _PHONE.finditer(text):
-        other = _NOT_DIGIT.sub("", found[0]).lstrip("0")
-        is_phone = value.strip().startswith(_PHONE_STARTS) or found[0].startswith(_PHONE_STARTS)
-        is_same = digits.endswith(other) or other.endswith(digits)
-        if is_phone and is_same and min(len(digits), len(other)) >= _LEAST_DIGITS:
-            return True
-    return False
+    digits = _digits(value)
+    if not (is_written_as_one or value.strip().startswith(_PHONE_STARTS)):
+        return False
+    return min(len(digits), len(other)) >= _LEAST_DIGITS and (digits.endswith(other) or other.endswith(digits))
+
+
+def _digits(phone: str) -> str:
+    return _NOT_DIGIT.sub("", phone).lstrip("0")
+
+
+def _places(part: str, text: str) -> Iterator[int]:
+    """The first ones; no text of a kind that people write has more of them."""
+    at = text.find(part)
+    for _ in range(_MAX_PLACES):
+        if at < 0:
+            return
+        yield at
+        at = text.find(part, at + 1)

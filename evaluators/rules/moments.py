@@ -59,6 +59,14 @@ class Date:
 
 
 @dataclass(frozen=True, slots=True)
+class SaidMoments:
+    """All of a text."""
+
+    dates: frozenset[Date]
+    minutes: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True)
 class Moment:
     """A value that is a date, a time, or both."""
 
@@ -67,13 +75,10 @@ class Moment:
     minutes: int | None
     has_date: bool
 
-    def is_said_in(self, text: str) -> bool:
-        """Expects a folded text."""
-        if self.has_date:
-            said = list(_dates(text))
-            if not any(date.is_said_by(other) for date in self.dates for other in said):
-                return False
-        return not self.minutes or self.minutes in set(_times(text))
+    def is_said_in(self, said: SaidMoments) -> bool:
+        if self.has_date and not any(date.is_said_by(other) for date in self.dates for other in said.dates):
+            return False
+        return not self.minutes or self.minutes in said.minutes
 
 
 def moment_of(value: str) -> Moment | None:
@@ -87,6 +92,11 @@ def moment_of(value: str) -> Moment | None:
     minutes = next(_minutes_of(time), None) if time is not None else None
     dates = frozenset(_dates(found["date"])) if found["date"] else frozenset()
     return Moment(dates, minutes, has_date=found["date"] is not None)
+
+
+def moments_in(text: str) -> SaidMoments:
+    """Expects a folded text."""
+    return SaidMoments(frozenset(_dates(text)), frozenset(_times(text)))
 
 
 def _dates(text: str) -> Iterator[Date]:

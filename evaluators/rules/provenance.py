@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from collector.model import GapKind, JsonValue, ToolResultStep
 from evaluators.finding import Breach, Finding, concluded
 from evaluators.rules.conditions import Condition, at_path, words
-from evaluators.rules.mentions import Book, read
+from evaluators.rules.mentions import Book, Reading
 from evaluators.rules.moments import moment_of
 from evaluators.rules.rule import subjects
 from evaluators.rules.tools import Tools
@@ -97,7 +97,7 @@ class Provenance:
         book = Book()
         pages: list[float] = []
         for order, text in self._texts(timeline):
-            book.add(read(text))
+            book.add(Reading(text))
             pages.append(order)
         return book, pages
 

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 _NUMBER = re.compile(r"\d+(?:[.,'\u2019\u00a0\u202f ]\d+)*")
 _NOT_DIGIT = re.compile(r"\D")
 _SCALED = re.compile(
-    r"(\d+(?:[.,]\d+)?) ?(?:(k|m|mio|tsd|million|millions|millionen|millones)(?!\w)|([%\u4e07\u842c\u5343\u4ebf]))"
+    r"(?<![\d.,])(\d{1,15}(?:[.,]\d{1,9})?) ?"
+    r"(?:(k|m|mio|tsd|million|millions|millionen|millones)(?!\w)|([%\u4e07\u842c\u5343\u4ebf]))"
 )
 _SCALES = {"k": 1e3, "tsd": 1e3, "\u5343": 1e3, "\u4e07": 1e4, "\u842c": 1e4, "\u4ebf": 1e8, "%": 0.01}
 _MILLION = 1e6
