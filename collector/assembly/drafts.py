@@ -29,6 +29,7 @@ from collector.assembly.said import (
 )
 from collector.assembly.segments import Segment, replayed_in, segments_of, shown_calls
 from collector.messages.fold import says_anything
+from collector.messages.streamed import in_whole
 from collector.messages.values import squash
 from collector.model import GapKind
 from collector.operation import Chain, Message, OperationKind, Role, TextPart, ToolCallPart, ToolResultPart
@@ -360,7 +361,7 @@ class Drafts:
         if turn.calls and not turn.is_unseen:
             told = [item.text for item in turn.items.texts if not item.asks]
             told = told or [turn.answer or ""]
-            replayed = [m for m in section.messages if m.role is Role.ASSISTANT]
+            replayed = [m for m in in_whole(section.messages) if m.role is Role.ASSISTANT]
             said = "\n".join(p.text for m in replayed[-1:] for p in m.parts if isinstance(p, TextPart))
             if said and all(told) and not any(contains(said, text) or contains(text, said) for text in told):
                 current.gaps.add(GapKind.HISTORY_EDITED)
@@ -377,7 +378,7 @@ class Drafts:
             agent=None,
             fill_only=fill_only,
         )
-        said = [m for m in section.messages if m.role is Role.ASSISTANT]
+        said = [m for m in in_whole(section.messages) if m.role is Role.ASSISTANT]
         if not said or _asks(said[-1]):
             return
         turn.kept = "\n".join(p.text for p in said[-1].parts if isinstance(p, TextPart)) or None

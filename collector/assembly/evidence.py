@@ -13,7 +13,17 @@ from collector.assembly.said import contains, user_input_of
 from collector.messages.digests import extend, link, with_digest
 from collector.messages.fold import says_anything
 from collector.messages.values import canonical
-from collector.operation import Chain, Message, Operation, OperationKind, Role, TextPart, ToolCallPart, ToolResultPart
+from collector.operation import (
+    Chain,
+    Message,
+    Operation,
+    OperationKind,
+    Part,
+    Role,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+)
 
 LINKING = frozenset({OperationKind.MODEL_CALL, OperationKind.AGENT, OperationKind.WORKFLOW})
 """Operations that may hold what another one goes on from."""
@@ -50,13 +60,22 @@ def is_reply(node: Chain) -> bool:
     return bool(node.message.parts) or bool(node.parent is not None and node.parent.message.parts)
 
 
-def without_calls(node: Chain) -> Chain | None:
-    """The list as it ends where the calls of an answer were not recorded beside its text; None for no such answer."""
+def said_beside_calls(node: Chain) -> Chain | None:
+    """The list as it ends where the calls beside the text of its last message were not recorded; None without such."""
     parts = node.message.parts
-    texts = tuple(part for part in parts if isinstance(part, TextPart) and part.text.strip())
+    texts = tuple(part for part in parts if isinstance(part, TextPart) and part.text)
     if not texts or not any(isinstance(part, ToolCallPart) for part in parts):
         return None
     return link(node.parent, with_digest(replace(node.message, parts=texts)))
+
+
+def without_calls(whole: Chain) -> list[Chain]:
+    """The lists that may be replayed in the place of one that ends with calls: without them, or with nothing at all."""
+    if not any(isinstance(part, ToolCallPart) for part in whole.message.parts):
+        return []
+    said = said_beside_calls(whole)
+    silent = link(whole.parent, with_digest(replace(whole.message, parts=())))
+    return [said, silent] if said is not None else [silent]
 
 
 def goes_unanswered(node: Chain) -> bool:
@@ -108,8 +127,8 @@ def is_open(operation: Operation) -> bool:
     if operation.kind is not OperationKind.MODEL_CALL or operation.input is None or operation.is_internal:
         return False
     parts = [part for message in operation.output for part in message.parts]
-    if any(isinstance(part, ToolCallPart) for part in parts):
-        return True  # replays may leave calls out
+    if any(isinstance(part, ToolCallPart) and not part.call_id for part in parts):
+        return True
     return is_unanswered(operation) or any(isinstance(part, TextPart) and _is_formal(part.text) for part in parts)
 
 
@@ -124,21 +143,17 @@ def is_unanswered(operation: Operation) -> bool:
 
 def fits(output: Sequence[Message], replay: Message) -> bool:
     """What is known of an answer is in the message that replays it; or that is a part of the answer that is kept."""
-    if not replay.parts:
-        return True
     calls = [(part.name, canonical(part.arguments)) for part in replay.parts if isinstance(part, ToolCallPart)]
-    text = "".join("".join(part.text.split()) for part in replay.parts if isinstance(part, TextPart))
-    said = ""
-    is_within = True
-    for message in output:
-        for part in message.parts:
-            if isinstance(part, ToolCallPart) and part.name and not _is_among(part, calls):
-                return False
-            if isinstance(part, TextPart):
-                told = "".join(part.text.split())
-                said += told
-                is_within = is_within and told in text
-    return is_within or (len(text) >= MIN_KEPT and text in said)
+    text = "".join(map(_dense, replay.parts))
+    said = [_dense(part) for message in output for part in message.parts]
+    asked = [part for message in output for part in message.parts if isinstance(part, ToolCallPart) and part.name]
+    if not all(_is_among(call, calls) for call in asked):
+        return False
+    return all(told in text for told in said) or (len(text) >= MIN_KEPT and text in "".join(said))
+
+
+def _dense(part: Part) -> str:
+    return "".join(part.text.split()) if isinstance(part, TextPart) else ""
 
 
 def _is_among(call: ToolCallPart, replayed: Sequence[tuple[str, bytes]]) -> bool:
@@ -147,12 +162,21 @@ def _is_among(call: ToolCallPart, replayed: Sequence[tuple[str, bytes]]) -> bool
     return (call.name, canonical(call.arguments)) in replayed
 
 
+def may_be_of(asked: frozenset[str], ids: frozenset[str]) -> bool:
+    """Whether calls with these ids may be those that were asked for; items' ids and calls' own do not compare."""
+    return not asked or not ids or bool(asked & ids) or _are_items(asked) != _are_items(ids)
+
+
+def _are_items(ids: frozenset[str]) -> bool:
+    return all(one.startswith("fc_") for one in ids)
+
+
 def pending_key(operation: Operation) -> bytes | None:
     """OpenAI's Responses API has two ids a call, the item's (fc_) and the call's (call_); some telemetry holds one on
     each side, so that nothing but their order is left to pair them by.
     """
     ids = list(asked_ids(operation.output))
-    if not ids or not all(call_id.startswith("fc_") for call_id in ids):
+    if not ids or not _are_items(frozenset(ids)):
         return None
     return _program_key(operation, len(ids))
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from collector.messages.streamed import in_whole
 from collector.messages.values import canonical, join_texts, squash
 from collector.model import GapKind, JsonValue
 from collector.operation import Message, Role, TextPart, ToolCallPart, ToolResultPart
@@ -113,7 +114,7 @@ class Items:
         """
         replay = _Replay(self, is_delta=is_delta, goes_on=goes_on)
         shared: set[int] = set()
-        for message in _with_joint_results(messages, shared):
+        for message in _with_joint_results(in_whole(messages), shared):
             self.gaps.update(message.gaps)
             replay.look_at(message)
             if message.role is Role.ASSISTANT:
@@ -164,8 +165,12 @@ class Items:
     def _is_known_id(self, calls: Sequence[ToolCallPart]) -> bool:
         return any(self.call_of(part.call_id) is not None for part in calls)
 
-    def _append(self, item: TextItem | CallItem) -> None:
-        self.items.append(item)
+    def _append(self, item: TextItem | CallItem, *, before: CallItem | None = None) -> None:
+        """At the end; or `before` a call of the same message that was known when the rest of it was not."""
+        if before is not None and before in self.items:
+            self.items.insert(self.items.index(before), item)
+        else:
+            self.items.append(item)
         if not item.is_replayed:
             self.unreplayed.append(item)
         if isinstance(item, CallItem) and not item.is_orphan:
@@ -188,17 +193,16 @@ class Items:
     ) -> None:
         calls = [part for part in message.parts if isinstance(part, ToolCallPart)]
         text = _text(message).strip()
-        if text:
-            known = replay.text(text)
-            if known is not None:
-                self._repeated(known)
-            elif not fill_only:
-                new = TextItem(text, time_ns, span_id, agent, is_replayed=True, asks=bool(calls))
-                self._append(new)
-                replay.took(new)
-        group: int | None = None
-        for part in calls:
-            call = replay.call(part)
+        known = replay.text(text) if text else None
+        if known is not None:
+            self._repeated(known)
+        found = [replay.call(part) for part in calls]
+        if text and known is None and not fill_only:
+            new = TextItem(text, time_ns, span_id, agent, is_replayed=True, asks=bool(calls))
+            self._append(new, before=next(filter(None, found), None))
+            replay.took(new)
+        group = next((call.group for call in found if call is not None), None)
+        for position, (part, call) in enumerate(zip(calls, found, strict=True)):
             if call is not None:
                 self._repeated(call, part)
                 continue
@@ -207,8 +211,10 @@ class Items:
             group = self._next_group() if group is None else group
             new_call = _call(part, time_ns=time_ns, span_id=span_id, agent=agent, group=group)
             new_call.is_replayed = True
-            self._append(new_call)
+            self._append(new_call, before=next(filter(None, found[position:]), None))
+            found[position] = new_call
             replay.took(new_call)
+        replay.asked_in_order([call for call in found if call is not None])
 
     def _absorb_result(
         self,
@@ -268,6 +274,10 @@ class _Replay:
         self._taken.add(id(item))
         if isinstance(item, CallItem):
             self._asked.append(item)
+
+    def asked_in_order(self, calls: Sequence[CallItem]) -> None:
+        """The calls of the latest message, some of which may have been known."""
+        self._asked = [call for call in self._asked if call not in calls] + list(calls)
 
     def text(self, text: str) -> TextItem | None:
         wanted = squash(text)

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from collector.assembly.around import settled
 from collector.assembly.evidence import (
@@ -37,9 +37,11 @@ from collector.assembly.evidence import (
     is_open,
     is_unanswered,
     last_reply_in,
+    may_be_of,
     pending_key,
     replies_in,
     reply_key,
+    said_beside_calls,
     whole_of,
     without_calls,
 )
@@ -138,17 +140,19 @@ class _Provider:
 class _Known:
     """The calls seen so far, in order of time, by what a later one may go on from."""
 
-    lists: dict[tuple[str | None, bytes], list[_Provider]]
-    opens: dict[tuple[str | None, bytes], list[_Provider]]
-    calls: dict[tuple[str | None, str], list[_Provider]]
-    pending: dict[bytes, list[_Provider]]
-    replies: dict[tuple[str | None, bytes], list[_Provider]]
-    claims: dict[tuple[int, bytes], tuple[int, Operation]]
+    lists: dict[tuple[str | None, bytes], list[_Provider]] = field(default_factory=lambda: defaultdict(list))
+    bare: dict[tuple[str | None, bytes], list[_Provider]] = field(default_factory=lambda: defaultdict(list))
+    """By what is left of a list whose last calls are left out."""
+    opens: dict[tuple[str | None, bytes], list[_Provider]] = field(default_factory=lambda: defaultdict(list))
+    calls: dict[tuple[str | None, str], list[_Provider]] = field(default_factory=lambda: defaultdict(list))
+    pending: dict[bytes, list[_Provider]] = field(default_factory=lambda: defaultdict(list))
+    replies: dict[tuple[str | None, bytes], list[_Provider]] = field(default_factory=lambda: defaultdict(list))
+    claims: dict[tuple[int, bytes], tuple[int, Operation]] = field(default_factory=dict)
 
 
 def _by_messages(groups: _Groups) -> None:
     """Calls in order of time: each looks for the one it goes on from among those that began before it."""
-    known = _Known(defaultdict(list), defaultdict(list), defaultdict(list), defaultdict(list), defaultdict(list), {})
+    known = _Known()
     every = [(i, op) for i, op in _operations(groups.units) if op.kind in LINKING or op.kind is OperationKind.TOOL]
     every.sort(key=lambda item: (item[1].start_ns, item[1].end_ns, item[1].trace_id, item[1].span_id))
     for index, operation in every:
@@ -169,6 +173,8 @@ def _provide(groups: _Groups, provider: _Provider, known: _Known) -> None:
         same = known.lists[operation.service, provider.whole.digest]
         _join_twin(groups, provider, same)
         same.append(provider)
+        for bare in without_calls(provider.whole):
+            known.bare[operation.service, bare.digest].append(provider)
     if is_open(operation) and operation.input is not None:
         known.opens[operation.service, operation.input.digest].append(provider)
     for call_id in provider.asked:
@@ -202,10 +208,9 @@ def _continue_from(groups: _Groups, index: int, operation: Operation, known: _Kn
         ids = frozenset(asked_ids([node.message]))
         whole = known.lists.get((operation.service, node.digest), [])
         chosen = _choose(groups, index, operation, ids=ids, known=whole, digest=node.digest, claims=known.claims)
-        said = without_calls(node) if chosen is None else None
-        if said is not None:
-            bare = [p for p in known.lists.get((operation.service, said.digest), []) if not p.asked]
-            chosen = _choose(groups, index, operation, ids=ids, known=bare, digest=node.digest, claims=known.claims)
+        if chosen is None:
+            partly = _partly_known(operation.service, node, known)
+            chosen = _choose(groups, index, operation, ids=ids, known=partly, digest=node.digest, claims=known.claims)
         if chosen is None and node.parent is not None:
             begun = [
                 provider
@@ -225,6 +230,12 @@ def _continue_from(groups: _Groups, index: int, operation: Operation, known: _Kn
     if is_beginning(operation) and _go_on_after_failure(groups, index, operation, known, operation.input):
         return True  # the same words once more
     return _continue_failed(groups, index, operation, known) or _continue_altered(groups, index, operation, known)
+
+
+def _partly_known(service: str | None, node: Chain, known: _Known) -> list[_Provider]:
+    """Calls whose answer is the one before this place but for tool calls, which one side or the other left out."""
+    said = said_beside_calls(node)
+    return known.bare.get((service, node.digest), []) if said is None else known.lists.get((service, said.digest), [])
 
 
 def _continue_failed(groups: _Groups, index: int, operation: Operation, known: _Known) -> bool:
@@ -313,7 +324,7 @@ def _choose(
         provider
         for provider in known
         if groups.may_join(provider.index, index)
-        and (not provider.asked or not ids or provider.asked & ids)
+        and may_be_of(provider.asked, ids)
         and _is_free(groups, index, operation, claims.get((provider.index, digest)))
     ]
     return max(

@@ -28,6 +28,7 @@ from collector.assembly.evidence import (
     last_reply_in,
     pending_key,
     reply_key,
+    said_beside_calls,
     whole_of,
     without_calls,
 )
@@ -109,7 +110,7 @@ def _added(fresh: Iterable[Chain], keys: _Keys, before: _Found) -> _Found:
         if is_reply(node):
             lists.append(keys.list(node))
             lists.append(keys.open(node.parent) if node.parent is not None else lists[-1])
-            said = without_calls(node)
+            said = said_beside_calls(node)
             lists += [keys.list(said)] * 2 if said is not None else []
         elif goes_unanswered(node) and node.parent is not None:
             lists += [keys.open(node.parent)] * 2
@@ -176,6 +177,7 @@ class _Collected:
             key = keys.list(whole)
             self.provides.add(key)
             self.needs[key] = None  # the same call, seen by a second instrumentation
+            self.provides.update(map(keys.list, without_calls(whole)))
         if is_open(operation) and operation.input is not None:
             self.provides.add(keys.open(operation.input))
         reply = reply_key(operation)

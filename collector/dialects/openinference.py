@@ -34,6 +34,10 @@ _KINDS = {
     "RETRIEVER": OperationKind.RETRIEVAL,
     "EMBEDDING": OperationKind.MODEL_CALL,
 }
+_SILENT = ("openinference.instrumentation.openai", "openinference.instrumentation.google_genai")
+"""Scopes that record a call without arguments without the attribute for them."""
+_PROVIDERS_RANK = 59
+"""Of the id that a provider gave a conversation it keeps; what the application calls it is surer."""
 _INTERNAL = {"EMBEDDING", "RERANKER", "GUARDRAIL", "EVALUATOR"}
 
 
@@ -82,8 +86,9 @@ def _handoff(span: Span) -> dict[str, Any] | None:
 
 def _model_call(span: Span, frame: Operation, decoder: MessageDecoder) -> dict[str, Any]:
     attributes = span.attributes
-    sent = _messages(attributes, "llm.input_messages", decoder, Role.USER)
-    given = _messages(attributes, "llm.output_messages", decoder, Role.ASSISTANT)
+    is_silent = span.scope.name.startswith(_SILENT)
+    sent = _messages(attributes, "llm.input_messages", decoder, Role.USER, is_silent=is_silent)
+    given = _messages(attributes, "llm.output_messages", decoder, Role.ASSISTANT, is_silent=is_silent)
     request = response = None
     # A limit on attributes drops the latest messages; objects of some SDKs are left out of the flattened list.
     # Earlier releases flatten a tool's result into what the user said.
@@ -102,7 +107,10 @@ def _model_call(span: Span, frame: Operation, decoder: MessageDecoder) -> dict[s
     parameters = decode(attributes.get("llm.invocation_parameters"))
     parameters = parameters if isinstance(parameters, Mapping) else {}
     identity = response.get("id") if isinstance(response, Mapping) else None
+    conversation = _conversation(parameters)
+    named = {"conversation_id": conversation, "conversation_id_rank": _PROVIDERS_RANK} if conversation else {}
     return {
+        **named,
         "input": sent.chain,
         "output": given.messages,
         "gaps": tuple(sorted({*frame.gaps, *sent.gaps, *given.gaps})),
@@ -114,9 +122,30 @@ def _model_call(span: Span, frame: Operation, decoder: MessageDecoder) -> dict[s
     }
 
 
-def _messages(attributes: Mapping[str, Any], prefix: str, decoder: MessageDecoder, role: Role) -> Decoded:
+def _messages(
+    attributes: Mapping[str, Any], prefix: str, decoder: MessageDecoder, role: Role, *, is_silent: bool
+) -> Decoded:
     items = unflatten(attributes, prefix)
-    return decoder.read_items(items, default=role) if isinstance(items, list) else Decoded()
+    if not isinstance(items, list):
+        return Decoded()
+    return decoder.read_items(map(_with_no_arguments, items) if is_silent else items, default=role)
+
+
+def _with_no_arguments(item: Any) -> Any:
+    message = item.get("message") if isinstance(item, Mapping) else None
+    asked = message.get("tool_calls") if isinstance(message, Mapping) else None
+    for entry in asked if isinstance(asked, list) else ():
+        call = entry.get("tool_call") if isinstance(entry, Mapping) else None
+        function = call.get("function") if isinstance(call, Mapping) else None
+        if isinstance(function, dict) and function.get("name"):
+            function.setdefault("arguments", "{}")
+    return item
+
+
+def _conversation(parameters: Mapping[str, Any]) -> str | None:
+    """The conversation that the provider keeps, where the application names it in its request."""
+    named = parameters.get("conversation")
+    return as_str(named.get("id") if isinstance(named, Mapping) else named)
 
 
 def _has_holes(attributes: Mapping[str, Any], prefix: str) -> bool:

@@ -15,6 +15,7 @@ from collector.messages.definitions import definitions_of
 from collector.messages.entities import call_arguments, call_result, input_items, is_failure, output_items
 from collector.messages.flat import unflatten
 from collector.messages.frame import span_frame
+from collector.messages.payloads import request_items, response_items, tools_of
 from collector.messages.semconv import agent_of, kind_of, usage_of
 from collector.messages.values import as_str, first
 from collector.model import Agent
@@ -68,6 +69,10 @@ def _call_kind(attributes: Mapping[str, Any]) -> OperationKind:
 def _flat(attributes: Mapping[str, Any], frame: Operation, decoder: MessageDecoder) -> dict[str, Any]:
     prompts = unflatten(attributes, "gen_ai.prompt")
     completions = unflatten(attributes, "gen_ai.completion")
+    if prompts is None and completions is None and frame.kind is OperationKind.MODEL_CALL:
+        return _bodies(attributes, decoder)
+    if frame.scope.endswith(".replicate"):
+        completions = _pieces(completions)
     sent = decoder.read(list(map(_prompt, prompts)) if isinstance(prompts, list) else None, default=Role.USER)
     first_one = list(map(_completion, completions[:1])) if isinstance(completions, list) else None
     given = decoder.read(first_one, default=Role.ASSISTANT)
@@ -79,8 +84,26 @@ def _flat(attributes: Mapping[str, Any], frame: Operation, decoder: MessageDecod
     }
 
 
+def _bodies(attributes: Mapping[str, Any], decoder: MessageDecoder) -> dict[str, Any]:
+    """A call of an endpoint whose interface is not known: its request and its response, as they were sent."""
+    request = attributes.get("traceloop.entity.input")
+    sent = decoder.read(request_items(request), default=Role.USER)
+    given = decoder.read(response_items(attributes.get("traceloop.entity.output")), default=Role.ASSISTANT)
+    return {"input": sent.chain, "output": given.messages, "tool_definitions": definitions_of(tools_of(request))}
+
+
+def _pieces(completions: Any) -> Any:
+    """One answer whose pieces were recorded as an answer each."""
+    texts = [item.get("content") for item in completions] if isinstance(completions, list) else []
+    if not texts or not all(isinstance(text, str) for text in texts):
+        return completions
+    return [{"role": "assistant", "content": "".join(texts)}]
+
+
 def _prompt(item: Any) -> Any:
-    """Earlier releases know no tools among LangChain's roles."""
+    """Earlier releases know no tools among LangChain's roles; a bare prompt goes by the name of who says it."""
+    if isinstance(item, Mapping) and set(item) == {"user"}:
+        return {"role": "user", "content": item["user"]}
     return {**item, "role": "tool"} if isinstance(item, Mapping) and item.get("role") == "unknown" else item
 
 

@@ -78,26 +78,16 @@ def link(parent: Chain | None, message: Message) -> Chain:
     if message.role is Role.SYSTEM:
         return Chain(message=message, parent=parent, digest=before, length=length)
     own = message.digest
-    if parent is not None and parent.message.role is Role.ASSISTANT and _is_said(message) and _is_said(parent.message):
+    if parent is not None and message.role is Role.ASSISTANT and parent.message.role is Role.ASSISTANT:
         before, own = _run(parent, message)
     return Chain(message=message, parent=parent, digest=blake2b(before + own, digest_size=SIZE).digest(), length=length)
 
 
-def _is_said(message: Message) -> bool:
-    """Nothing but text of the assistant."""
-    if message.role is not Role.ASSISTANT:
-        return False
-    for part in message.parts:  # noqa: SIM110 - asked of every message, and `all` takes twice as long
-        if not isinstance(part, (TextPart, ReasoningPart)):
-            return False
-    return True
-
-
 def _run(parent: Chain, message: Message) -> tuple[bytes, bytes]:
-    """A streamed answer may be replayed as one message a piece; the pieces in a row count as the whole."""
+    """A streamed answer may be replayed as one message a piece, its calls among them; they count as the whole."""
     pieces = [message]
     node: Chain | None = parent
-    while node is not None and _is_said(node.message) and len(pieces) < _MAX_RUN:
+    while node is not None and node.message.role is Role.ASSISTANT and len(pieces) < _MAX_RUN:
         pieces.append(node.message)
         node = node.parent
     parts = tuple(part for piece in reversed(pieces) for part in piece.parts)

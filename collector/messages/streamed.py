@@ -5,10 +5,14 @@ Some instrumentations record a generator's output as the list of what it yielded
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from itertools import pairwise
 from typing import Any, TypeGuard
 
+from collector.messages.digests import with_digest
 from collector.messages.values import as_int, as_str, decode
+from collector.operation import Message, Role, TextPart
 
 _KEYS = ("output", "outputs", "chunks")
 _MAX_PIECES = 100_000
@@ -49,6 +53,31 @@ def unfinished_choices(value: object) -> list[Any] | None:
             else:
                 parts.append(part)
     return [{**found[-1], "parts": parts}]
+
+
+def in_whole(messages: Iterable[Message]) -> Iterator[Message]:
+    """Messages as they are, but for an answer that is replayed as one message a piece.
+
+    A piece is told by a blank at its edge: two messages in a row that somebody wrote have none.
+    """
+    run: list[Message] = []
+    for message in messages:
+        if message.role is not Role.ASSISTANT and run:
+            yield from _joined(run)
+            run = []
+        if message.role is Role.ASSISTANT:
+            run.append(message)
+        else:
+            yield message
+    yield from _joined(run)
+
+
+def _joined(run: list[Message]) -> list[Message]:
+    texts = [part.text for message in run for part in message.parts if isinstance(part, TextPart)]
+    if len(run) < 2 or not any(one.endswith(" ") or two.startswith(" ") for one, two in pairwise(texts)):
+        return run
+    others = [part for message in run for part in message.parts if not isinstance(part, TextPart)]
+    return [with_digest(replace(run[-1], parts=(TextPart("".join(texts)), *others)))]
 
 
 def _is_text(part: object) -> TypeGuard[Mapping[str, Any]]:

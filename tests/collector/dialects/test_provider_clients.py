@@ -156,6 +156,7 @@ SAYS = "I will look."
 FIRST = [{"role": "system", "content": PROMPT}, {"role": "user", "content": ASKED}]
 RETURNED = {"role": "tool", "content": json.dumps(RESULT)}
 THEN = {"role": "assistant", "content": TOLD}
+ENDS = {"role": "assistant", "content": TOLD_NEXT}
 LOOKED = [("says", SAYS), *WHOLE[0][1]]
 
 
@@ -224,3 +225,116 @@ def test_results_whose_calls_no_message_tells_of_are_those_of_the_tool_spans() -
 
     assert shown(conversation) == WHOLE[:1]
     assert conversation.turns[0].gaps == ()
+
+
+def test_an_answer_that_is_replayed_one_message_a_piece_is_one_message() -> None:
+    """A client's chat keeps what a stream yielded, calls among it."""
+    pieces = [{"role": "model", "content": piece} for piece in ("I", " will", " look.")]
+    wanted = {"role": "model", "tool_calls": [(None, TOOL, ARGUMENTS)]}
+    told = [{"role": "model", "content": piece} for piece in ("Parcel P-9", " is in", " Oslo.")]
+    asked, asked_next = {"role": "user", "content": ASKED}, {"role": "user", "content": ASKED_NEXT}
+    given = {"role": "tool", "name": TOOL, "content": json.dumps(RESULT)}
+    first = [asked, *pieces, wanted, given]
+    items = [
+        span(
+            "c1", llm([asked], [{"role": "model", "content": SAYS, "tool_calls": [(None, TOOL, ARGUMENTS)]}]), trace="a"
+        ),
+        span("c2", llm(first, [{"role": "model", "content": TOLD}]), trace="b", at=10),
+        span("c3", llm([*first, *told, asked_next], [{"role": "model", "content": TOLD_NEXT}]), trace="c", at=20),
+    ]
+
+    assert shown(only(items)) == [(ASKED, LOOKED, TOLD), WHOLE[1]]
+    assert shown(only(items[2:])) == [(ASKED, LOOKED, TOLD), WHOLE[1]]
+
+
+def test_a_replay_that_kept_the_text_alone_goes_on_from_the_calls_beside_it() -> None:
+    asked, given = {"role": "user", "content": ASKED}, {"role": "tool", "name": TOOL, "content": json.dumps(RESULT)}
+    said = {"role": "assistant", "content": SAYS}
+    items = [
+        span("c1", llm([asked], [said | {"tool_calls": [(None, TOOL, ARGUMENTS)]}]), trace="a"),
+        span("c2", llm([asked, said, given], [{"role": "assistant", "content": TOLD}]), trace="b", at=10),
+    ]
+
+    assert shown(only(items)) == [(ASKED, LOOKED, TOLD)]
+
+
+def test_an_answer_of_which_the_end_was_recorded_is_told_in_the_order_of_its_replay() -> None:
+    """Of a stream the last chunk alone: the second of two calls, which the replay puts after the text and the first."""
+    wanted = [(None, TOOL, ARGUMENTS), (None, "weigh", ARGUMENTS)]
+    asked = {"role": "user", "content": ASKED}
+    given = [{"role": "tool", "content": json.dumps(RESULT)}, {"role": "tool", "content": "9 kg"}]
+    replay = {"role": "assistant", "content": SAYS, "tool_calls": wanted}
+    items = [
+        span("c1", llm([asked], [{"role": "assistant", "tool_calls": wanted[1:]}]), trace="a"),
+        span("c2", llm([asked, replay, *given], [{"role": "assistant", "content": TOLD}]), trace="b", at=10),
+    ]
+
+    conversation = only(items)
+
+    called = [("call", TOOL, ARGUMENTS), ("call", "weigh", ARGUMENTS)]
+    assert shown(conversation) == [
+        (ASKED, [("says", SAYS), *called, ("result", TOOL, RESULT), ("result", "weigh", "9 kg")], TOLD)
+    ]
+
+
+def test_a_conversation_that_the_provider_keeps_is_named_in_the_request() -> None:
+    kept = {"llm.invocation_parameters": json.dumps({"model": "m-1", "conversation": {"id": "conv_1"}})}
+    items = [
+        span("c1", kept | llm([{"role": "user", "content": ASKED}], [THEN]), trace="a"),
+        span("c2", kept | llm([{"role": "user", "content": ASKED_NEXT}], [ENDS]), trace="b", at=10),
+    ]
+
+    conversation = only(items)
+
+    assert conversation.conversation_id == "conv_1"
+    assert shown(conversation) == [(ASKED, [], TOLD), WHOLE[1]]
+
+
+def test_a_session_of_the_application_is_surer_than_the_conversation_that_the_provider_keeps() -> None:
+    kept = {"llm.invocation_parameters": json.dumps({"conversation": "conv_1"}), "session.id": "s-1"}
+
+    conversation = only([span("c1", llm([{"role": "user", "content": ASKED}]) | kept)])
+
+    assert conversation.conversation_id == "s-1"
+
+
+def test_a_call_without_arguments_that_leaves_their_attribute_out_has_none() -> None:
+    bare = llm([{"role": "user", "content": ASKED}], [{"role": "assistant", "tool_calls": [(CALL, "list_all", {})]}])
+    del bare["llm.output_messages.0.message.tool_calls.0.tool_call.function.arguments"]
+
+    conversation = only([span("c1", bare, scope="openinference.instrumentation.openai")])
+
+    assert shown(conversation)[0][1] == [("call", "list_all", {})]
+    assert GapKind.TOOL_ARGUMENTS_MISSING not in conversation.turns[0].gaps
+
+
+def test_calls_with_the_items_ids_on_one_side_and_their_own_on_the_other_are_the_same_by_what_they_say() -> None:
+    items = [
+        span("c1", flattened(FIRST, {"role": "assistant"} | _calls("fc_00000001")), trace="a"),
+        span(
+            "c2", flattened([*FIRST, {"role": "assistant"} | _calls("call_00000001"), RETURNED], THEN), trace="b", at=10
+        ),
+    ]
+
+    assert shown(only(items)) == WHOLE[:1]
+
+
+def test_the_bodies_of_an_endpoint_whose_interface_is_not_known_are_read_as_they_were_sent() -> None:
+    request = {"messages": FIRST, "tools": [{"type": "function", "function": {"name": TOOL}}]}
+    response = {"choices": [{"message": {"role": "assistant", "content": TOLD}}]}
+    sent = {"gen_ai.request.model": "m-1", "traceloop.entity.input": json.dumps(request)}
+
+    conversation = only([span("c1", sent | {"traceloop.entity.output": json.dumps(response)})])
+
+    assert shown(conversation) == [(ASKED, [], TOLD)]
+    assert conversation.system_instructions == PROMPT
+    assert [tool.name for tool in conversation.tool_definitions] == [TOOL]
+
+
+def test_the_pieces_of_a_generated_text_that_were_recorded_as_an_answer_each_are_one() -> None:
+    texts = {f"gen_ai.completion.{i}.content": text for i, text in enumerate(("Parcel", " P-9 is", " in Oslo."))}
+    asked = {"llm.request.type": "completion", "gen_ai.request.model": "m-1", "gen_ai.prompt.0.user": ASKED}
+
+    conversation = only([span("c1", asked | texts, scope="opentelemetry.instrumentation.replicate")])
+
+    assert shown(conversation) == [(ASKED, [], TOLD)]
