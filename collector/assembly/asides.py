@@ -9,17 +9,18 @@ is nothing to tell by, and every call is shown.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 
 from collector.assembly.node import Node
-from collector.assembly.said import has_calls, system_of
+from collector.assembly.said import has_calls
 from collector.assembly.segments import Segment
 from collector.messages.fold import says_anything
 from collector.operation import Operation, OperationKind, Role, ToolResultPart
 
-_Prompt = tuple[str | None, frozenset[str]]
 
-
-def without_asides(segments: Sequence[Segment], replayed: frozenset[bytes], passed: Mapping[int, int]) -> list[Segment]:
+def without_asides(
+    segments: Sequence[Segment], replayed: AbstractSet[bytes], passed: Mapping[int, int]
+) -> list[Segment]:
     """`replayed` are the digests of all messages that some input holds, `passed` what `passed_on` found: whose answer
     another one worked on, which is no aside itself, did its part in the turn.
     """
@@ -27,11 +28,11 @@ def without_asides(segments: Sequence[Segment], replayed: frozenset[bytes], pass
     if not lone:
         return list(segments)
     calls = [node for segment in segments for node in segment.calls]
-    own = {_prompt(node.operation) for node in calls if _is_gone_on_from(node, replayed)}
+    own = {_prompt(node) for node in calls if _is_gone_on_from(node, replayed)}
     latest = max((node.operation.start_ns for node in calls if _goes_on(node.operation)), default=0)
-    others = [segment for segment in lone if own and _prompt(segment.calls[0].operation) not in own]
-    beside = {_prompt(s.calls[0].operation) for s in others if s.calls[0].operation.end_ns <= latest}
-    asides = {id(segment) for segment in others if _prompt(segment.calls[0].operation) in beside}
+    others = [segment for segment in lone if own and _prompt(segment.calls[0]) not in own]
+    beside = {_prompt(s.calls[0]) for s in others if s.calls[0].operation.end_ns <= latest}
+    asides = {id(segment) for segment in others if _prompt(segment.calls[0]) in beside}
     kept: list[Segment] = []
     did_their_part: set[int] = set()
     for segment in reversed(segments):
@@ -42,7 +43,7 @@ def without_asides(segments: Sequence[Segment], replayed: frozenset[bytes], pass
     return kept[::-1]
 
 
-def _stands_alone(segment: Segment, replayed: frozenset[bytes]) -> bool:
+def _stands_alone(segment: Segment, replayed: AbstractSet[bytes]) -> bool:
     if segment.entry.kind is not OperationKind.MODEL_CALL or segment.tools or segment.handoffs:
         return False
     node = segment.calls[0]
@@ -64,10 +65,10 @@ def _goes_on(operation: Operation) -> bool:
     return False
 
 
-def _is_gone_on_from(node: Node, replayed: frozenset[bytes]) -> bool:
+def _is_gone_on_from(node: Node, replayed: AbstractSet[bytes]) -> bool:
     output = node.operation.output
     return any(message.digest in replayed for message in output if message.parts and not has_calls(message))
 
 
-def _prompt(operation: Operation) -> _Prompt:
-    return system_of(operation), frozenset(tool.name for tool in operation.tool_definitions or ())
+def _prompt(node: Node) -> tuple[str | None, frozenset[str]]:
+    return node.system, node.speaker[1]

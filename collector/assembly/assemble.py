@@ -1,61 +1,81 @@
 """The operations of one conversation, as `link` groups them, to the conversation. Pure, and the same for any order.
 
-Tree (`tree`) -> main line (`segments`) -> turns in the making (`drafts`) -> steps and output (`steps`), gaps (`gaps`).
+Tree (`tree`, `grove`) -> main line (`segments`) -> turns in the making (`drafts`) -> steps and output (`steps`), gaps
+(`gaps`). With a memory (`memory`) only what is new since the last time is made anew; the outcome is the same.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from collector.assembly.drafts import Draft, Drafts
+from collector.assembly.draft import Draft
 from collector.assembly.gaps import gaps_of
+from collector.assembly.grove import Grove, groves_of
+from collector.assembly.memory import AssemblyMemory
 from collector.assembly.node import AGENT_LIKE, Node
-from collector.assembly.said import system_of
 from collector.assembly.steps import Told, tell
-from collector.assembly.tree import build_forest, live
-from collector.assembly.units import Unit, response_ids_of, units_of
+from collector.assembly.story import Story
+from collector.assembly.tree import live
+from collector.assembly.units import Unit, operations_of, units_of
 from collector.model import Agent, Conversation, ConversationIdSource, ToolDefinition, Turn, TurnStatus
-from collector.operation import Operation, OperationKind
+from collector.operation import OperationKind
 
 _SOURCES = tuple(ConversationIdSource)
 
 
-def assemble(operations: Iterable[Operation]) -> Conversation:
-    """The conversation; it has no turns where the operations hold none. Operations are merged, one a span."""
-    every = tuple(operations)
-    units = units_of(every, response_ids=response_ids_of(every))
-    nodes = build_forest([operation for unit in units for operation in unit.operations])
-    drafts = Drafts(nodes).turns
-    shared = _shared(drafts)
-    turns = [_turn(index, draft, shared) for index, draft in enumerate(drafts)]
+def conversation_of(members: Sequence[Unit], memory: AssemblyMemory) -> Conversation:
+    """The conversation that `link` found these to be, in order of time; it has no turns where they hold none."""
+    units = members
+    if not all(unit.is_whole for unit in members):
+        # Of the traces that were cut, all that belongs here, as if nothing else had been.
+        units = units_of(memory.traces_of(members), known=memory.units)
+    return conversation_told(units, groves_of(units, memory.groves), memory.story_of(units))
+
+
+def conversation_told(units: Sequence[Unit], groves: Sequence[Grove], story: Story) -> Conversation:
+    """The conversation of these units, whose trees the groves are; the same however those are cut, as long as they may
+    be (see `grove`), and whatever the story told before.
+    """
+    drafts = story.turns_of(groves)
     calls = [node for draft in drafts for node in draft.calls]
-    identity, source = _identity(units, every)
+    identity, source = _identity(units)
     return Conversation(
         conversation_id=identity,
         conversation_id_source=source,
         service=units[0].service if units else None,
-        agent=_agent(drafts, nodes),
-        system_instructions=_system(calls, nodes),
-        tool_definitions=_definitions(calls, nodes),
-        turns=tuple(turns),
+        agent=_agent(drafts, groves),
+        system_instructions=_system(calls, groves),
+        tool_definitions=_definitions(calls, groves),
+        turns=tuple(_turns(drafts)),
         resource=dict(_resource(units)),
     )
 
 
-def _identity(units: Sequence[Unit], operations: Sequence[Operation]) -> tuple[str, ConversationIdSource]:
+def _identity(units: Sequence[Unit]) -> tuple[str, ConversationIdSource]:
     """The id and where it is from; without one, the first trace's id, which stays as the conversation grows."""
     named = [unit for unit in units if unit.conversation_id is not None and unit.source is not None]
     if named:
         best = min((unit.source for unit in named if unit.source is not None), key=_SOURCES.index)
         return named[0].conversation_id or "", best
     first = units[0].trace_id if units else ""
-    known = response_ids_of(operations)
     if len({unit.trace_id for unit in units}) < 2:
         return first, ConversationIdSource.TRACE_ID
-    if any(op.previous_response_id in known or op.conversation_id in known for op in operations if op):
+    known = {op.response_id for op in operations_of(units) if op.response_id}
+    if any(op.previous_response_id in known or op.conversation_id in known for op in operations_of(units)):
         return first, ConversationIdSource.RESPONSE_ID
     return first, ConversationIdSource.HISTORY
+
+
+def _turns(drafts: Sequence[Draft]) -> Iterator[Turn]:
+    """A draft that is as it was when a turn was made of it gives that turn again."""
+    shared = _shared(drafts)
+    for index, draft in enumerate(drafts):
+        own = shared.intersection(map(id, draft.wrappers)) if shared else shared
+        if draft.turn is None or draft.turn[0] != own or draft.turn[1].index != index:
+            # Telling uses the items up, and the draft may have to go on from them.
+            draft.turn = (own, _turn(index, draft.copy(), own))
+        yield draft.turn[1]
 
 
 def _turn(index: int, draft: Draft, shared: Collection[int]) -> Turn:
@@ -90,7 +110,7 @@ def _turn(index: int, draft: Draft, shared: Collection[int]) -> Turn:
 
 def _shared(drafts: Sequence[Draft]) -> frozenset[int]:
     """Spans around more than one turn."""
-    counts = Counter(id(node) for draft in drafts for node in _wrappers(draft))
+    counts = Counter([id(node) for draft in drafts for node in draft.wrappers])
     return frozenset(identity for identity, count in counts.items() if count > 1)
 
 
@@ -98,25 +118,12 @@ def _target(draft: Draft, shared: Collection[int], told: Told) -> Node:
     """The outermost agent or workflow span that holds this turn and no other; else the call that answered."""
     if draft.is_unseen and draft.seen_by is not None:
         return draft.seen_by
-    for node in _wrappers(draft):
+    for node in draft.wrappers:
         if node.kind in AGENT_LIKE and id(node) not in shared:
             return node
     if told.output_node is not None:
         return told.output_node
     return draft.segments[0].entry
-
-
-def _wrappers(draft: Draft) -> list[Node]:
-    """Agent-like spans around what the turn did, outermost first."""
-    found: dict[int, Node] = {}
-    for segment in draft.segments:
-        for node in (*segment.outer, segment.entry):
-            found.setdefault(id(node), node)
-    for call in draft.calls:
-        for node in reversed(list(call.ancestors())):
-            if node.kind in AGENT_LIKE and not node.is_duplicate:
-                found.setdefault(id(node), node)
-    return list(found.values())
 
 
 def _nodes(draft: Draft) -> list[Node]:
@@ -145,46 +152,48 @@ def _usage(draft: Draft, shared: Collection[int], nodes: Sequence[Node]) -> tupl
     return (sum(sent) if sent else None, sum(given) if given else None)
 
 
-def _agent(drafts: Sequence[Draft], nodes: Sequence[Node]) -> Agent:
+def _in_order(nodes: Iterable[Node]) -> list[Node]:
+    return sorted(nodes, key=lambda node: node.order)
+
+
+def _agent(drafts: Sequence[Draft], groves: Sequence[Grove]) -> Agent:
     """The agent that took the user's first words; where no turn names one, the first that any span names."""
     for draft in drafts:
-        for node in _wrappers(draft):
+        for node in draft.wrappers:
             agent = node.operation.agent
             if agent is not None and agent.name and node.kind is OperationKind.AGENT:
                 return agent
+    nodes = _in_order(node for grove in groves for node in grove.nodes)
     return next((node.operation.agent for node in nodes if node.operation.agent is not None), Agent())
 
 
-def _system(calls: Sequence[Node], nodes: Sequence[Node]) -> str | None:
+def _system(calls: Sequence[Node], groves: Sequence[Grove]) -> str | None:
     """The system prompts of the agents on the main line, in order of appearance; of one agent the latest."""
-    speaking = list(calls) or [node for node in nodes if node.kind is OperationKind.AGENT]
+    speaking = calls or _in_order(node for grove in groves for node in grove.agents)
+    of_speaker: dict[object, list[Node]] = {}
+    for node in speaking:
+        of_speaker.setdefault(node.speaker, []).append(node)
     prompts: dict[object, str] = {}
-    for key, own in _by_agent(speaking).items():
-        text = next((text for node in reversed(own) if (text := system_of(node.operation))), None)
+    for key, own in of_speaker.items():
+        text = next((text for node in reversed(own) if (text := node.system)), None)
         if text:
             prompts[key] = text
     if not prompts:
-        for node in nodes:
-            text = system_of(node.operation) if node.kind in AGENT_LIKE else node.operation.system_instructions
-            if text and not node.is_internal and node.nearest((OperationKind.TOOL,)) is None:
-                prompts.setdefault(node.agent_name, text)
+        found = sorted((prompt for grove in groves for prompt in grove.prompts), key=lambda prompt: prompt[0].order)
+        for node, text in found:
+            prompts.setdefault(node.agent_name, text)
     return "\n\n".join(dict.fromkeys(prompts.values())) or None
 
 
-def _by_agent(nodes: Sequence[Node]) -> dict[object, list[Node]]:
-    """Agents without names of their own are told by their tools."""
-    found: dict[object, list[Node]] = {}
-    for node in nodes:
-        tools = frozenset(tool.name for tool in node.operation.tool_definitions or ())
-        found.setdefault((node.agent_name, tools), []).append(node)
-    return found
-
-
-def _definitions(calls: Sequence[Node], nodes: Sequence[Node]) -> tuple[ToolDefinition, ...]:
+def _definitions(calls: Sequence[Node], groves: Sequence[Grove]) -> tuple[ToolDefinition, ...]:
     found: dict[str, ToolDefinition] = {}
-    for node in (*calls, *(n for n in nodes if n.kind is OperationKind.AGENT)):
-        for tool in node.operation.tool_definitions or ():
-            found.setdefault(tool.name, tool)
+    looked_at: set[int] = set()
+    for node in (*calls, *_in_order(node for grove in groves for node in grove.agents)):
+        tools = node.operation.tool_definitions
+        if tools and id(tools) not in looked_at:  # As a rule all calls share one list.
+            looked_at.add(id(tools))
+            for tool in tools:
+                found.setdefault(tool.name, tool)
     return tuple(found.values())
 
 

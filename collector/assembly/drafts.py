@@ -8,13 +8,11 @@ kept as such.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
 
-from collector.assembly.asides import without_asides
-from collector.assembly.items import Items
+from collector.assembly.draft import Draft
+from collector.assembly.draft_state import DraftState, Line
 from collector.assembly.node import Node
-from collector.assembly.passed_on import passed_on
 from collector.assembly.said import (
     Section,
     asked_in,
@@ -27,7 +25,7 @@ from collector.assembly.said import (
     sections_of,
     tail_of,
 )
-from collector.assembly.segments import Segment, replayed_in, segments_of, shown_calls
+from collector.assembly.segments import Segment
 from collector.messages.fold import says_anything
 from collector.messages.streamed import in_whole
 from collector.messages.values import squash
@@ -39,62 +37,33 @@ _MIN_WITHIN = 8
 _LATEST = 4
 
 
-@dataclass(slots=True, eq=False)
-class Draft:
-    """One turn in the making."""
-
-    user_text: str | None = None
-    segments: list[Segment] = field(default_factory=list)
-    calls: list[Node] = field(default_factory=list)
-    tools: list[Node] = field(default_factory=list)
-    handoffs: list[Node] = field(default_factory=list)
-    items: Items = field(default_factory=Items)
-    answer: str | None = None
-    kept: str | None = None
-    """The turn's answer as a later turn replays it: of several that ran side by side, the one that the user saw."""
-    anchors: set[bytes] = field(default_factory=set)
-    absorbed: set[bytes] = field(default_factory=set)
-    """Digests of the lists whose messages after the user's are in the items already."""
-    gaps: set[GapKind] = field(default_factory=set)
-    is_unseen: bool = False
-    seen_by: Node | None = None
-    """For a turn known from a replay only: the call that replayed it."""
-    has_answer: bool = False
-    """Some call answered without asking for a tool."""
-
-    @property
-    def trace_ids(self) -> set[str]:
-        return {segment.trace_id for segment in self.segments}
-
-    @property
-    def response_ids(self) -> set[str]:
-        return {node.operation.response_id for node in self.calls if node.operation.response_id}
-
-
 class Drafts:
     """The turns of one conversation, growing at the end."""
 
-    def __init__(self, nodes: Sequence[Node]) -> None:
-        self.turns: list[Draft] = []
-        self._by_anchor: dict[bytes, Draft] = {}
-        self._filled: set[bytes] = set()
-        """Anchors up to which a replayed list has been looked at; what is before them is not looked at again."""
-        self._replayed = replayed_in(nodes)
-        segments = segments_of(nodes)
-        self._passed = passed_on(segments)
-        self._givers = frozenset(self._passed.values())
-        self._took: dict[int, Draft] = {}
-        """The turns of segments and calls, by identity."""
-        for segment in without_asides(segments, self._replayed[0], self._passed):
-            self._take(segment)
+    def __init__(self) -> None:
+        self._state = DraftState()
+        self._passed: Mapping[int, int] = {}
+        """Of the segment that is being taken."""
 
-    def _take(self, segment: Segment) -> None:
+    @property
+    def turns(self) -> Sequence[Draft]:
+        return self._state.turns
+
+    def follow(self, line: Line) -> None:
+        """Make the turns of these segments, each with the calls that are shown of it. Where the line goes on from the
+        one before, so do the turns.
+        """
+        for taken in self._state.follow(line):
+            self._passed = taken.passed
+            self._take(taken.segment, taken.shown)
+
+    def _take(self, segment: Segment, shown: Sequence[Node]) -> None:
         if segment.entry.kind in {OperationKind.TOOL, OperationKind.HANDOFF}:
             self._take_stray(segment)
         elif segment.user_text is not None:
-            self._take_whole(segment)
+            self._take_whole(segment, shown)
         elif segment.calls:
-            self._take_by_calls(segment)
+            self._take_by_calls(segment, shown)
         elif segment.answer is not None or segment.entry.kind is OperationKind.AGENT:
             self._take_silent(segment)
 
@@ -103,11 +72,11 @@ class Drafts:
         for tool in segment.tools:
             turn = self._turn_for_tool(tool, self.turns)
             if turn is not None:
-                turn.tools.append(tool)
-        if self.turns:
-            self.turns[-1].handoffs += segment.handoffs
+                self._state.change(turn).tools.append(tool)
+        if self.turns and segment.handoffs:
+            self._state.change(self.turns[-1]).handoffs += segment.handoffs
 
-    def _take_whole(self, segment: Segment) -> None:
+    def _take_whole(self, segment: Segment, shown: Sequence[Node]) -> None:
         passed = self._turn_passed_on(id(segment))
         turn = passed or (self.turns[-1] if self.turns else None)
         if turn is None or not (passed or self._continues(turn, segment)):
@@ -115,9 +84,9 @@ class Drafts:
                 return  # a step of a pipeline, not a turn
             is_known = is_cut(segment.entry.operation) and self._begins_as_known(segment.user_text)
             turn = Draft(user_text=None if is_known else segment.user_text)
-            self.turns.append(turn)
+            self._state.begin(turn)
         self._add(turn, segment)
-        for node in shown_calls(segment, self._replayed, self._givers):
+        for node in shown:
             self._absorb(turn, node)
 
     def _take_silent(self, segment: Segment) -> None:
@@ -125,25 +94,26 @@ class Drafts:
         turn = self.turns[-1] if self.turns and self.turns[-1].trace_ids == {segment.trace_id} else None
         if turn is None:
             turn = Draft()
-            self.turns.append(turn)
+            self._state.begin(turn)
         self._add(turn, segment)
 
-    def _take_by_calls(self, segment: Segment) -> None:
+    def _take_by_calls(self, segment: Segment, shown: Sequence[Node]) -> None:
         own: list[Draft] = []
-        for node in shown_calls(segment, self._replayed, self._givers):
+        for node in shown:
             turn = self._turn_of(node, segment, own)
             if turn not in own:
                 own.append(turn)
-                turn.segments.append(segment)
+                self._state.change(turn).segments.append(segment)
                 turn.gaps.update(segment.entry.operation.gaps)
             self._absorb(turn, node)
         for tool in segment.tools:
             turn_for = self._turn_for_tool(tool, own)
             if turn_for is not None:
-                turn_for.tools.append(tool)
+                self._state.change(turn_for).tools.append(tool)
         if own:
-            own[-1].handoffs += segment.handoffs
-            own[-1].answer = segment.answer or own[-1].answer
+            last = self._state.change(own[-1])
+            last.handoffs += segment.handoffs
+            last.answer = segment.answer or last.answer
 
     def _continues(self, turn: Draft, segment: Segment) -> bool:
         """The same user input once more: another agent of the same request, or a turn that is gone on with."""
@@ -154,7 +124,7 @@ class Drafts:
     def _turn_passed_on(self, key: int) -> Draft | None:
         """The turn whose answer this one works on; none where that only sums up what was said in earlier turns."""
         giver = self._passed.get(key)
-        turn = self._took.get(giver) if giver is not None else None
+        turn = self._state.took.get(giver) if giver is not None else None
         if turn is None:
             return None
         others = [known.user_text or "" for known in self.turns[-_LATEST:] if known is not turn]
@@ -162,8 +132,8 @@ class Drafts:
         return None if is_summary else turn
 
     def _add(self, turn: Draft, segment: Segment) -> None:
-        self._took[id(segment)] = turn
-        turn.segments.append(segment)
+        self._state.take(id(segment), turn)
+        self._state.change(turn).segments.append(segment)
         turn.tools += segment.tools
         turn.handoffs += segment.handoffs
         turn.answer = segment.answer or turn.answer
@@ -171,7 +141,7 @@ class Drafts:
 
     def _turn_of(self, node: Node, segment: Segment, own: Sequence[Draft]) -> Draft:
         operation = node.operation
-        sections = sections_of(operation.input, stop=self._filled)
+        sections = sections_of(operation.input, stop=self._state.filled)
         current = self.turns[-1] if self.turns else None
         asked = asked_in(operation) if is_cut(operation) else sections
         if is_cut(operation) and (not asked or self._begins_as_known(asked[-1].user_text)):
@@ -182,14 +152,14 @@ class Drafts:
         last = sections[-1]
         passed = self._turn_passed_on(id(node))
         if passed is not None:
-            passed.anchors.add(last.anchor)
-            self._by_anchor[last.anchor] = passed
+            self._state.change(passed).anchors.add(last.anchor)
+            self._state.name(last.anchor, passed)
             return passed
-        known = self._by_anchor.get(last.anchor)
+        known = self._state.by_anchor.get(last.anchor)
         if known is not None and not self._starts_over(known, last, node):
             return known
         if current is not None and same_text(current.user_text, last.user_text) and self._goes_on(current, last):
-            self._by_anchor[last.anchor] = current
+            self._state.name(last.anchor, current)
             return current
         return self._begin(self._new_words(last), last.anchor)
 
@@ -197,8 +167,8 @@ class Drafts:
         turn = Draft(user_text=user_text)
         if anchor:
             turn.anchors.add(anchor)
-            self._by_anchor[anchor] = turn
-        self.turns.append(turn)
+            self._state.name(anchor, turn)
+        self._state.begin(turn)
         return turn
 
     def _begins_as_known(self, words: str | None) -> bool:
@@ -271,8 +241,8 @@ class Drafts:
 
     def _absorb(self, turn: Draft, node: Node) -> None:
         operation = node.operation
-        self._took[id(node)] = turn
-        turn.calls.append(node)
+        self._state.take(id(node), turn)
+        self._state.change(turn).calls.append(node)
         turn.gaps.update(operation.gaps)
         ends = self._own_part(turn, node)
         is_delta = operation.input_is_delta or not has_human(operation.input)
@@ -300,7 +270,7 @@ class Drafts:
         chain = node.operation.input
         if is_cut(node.operation):
             turn.gaps.add(GapKind.TRUNCATED)
-        sections = sections_of(chain, stop=self._filled)
+        sections = sections_of(chain, stop=self._state.filled)
         if not sections:
             return tail_of(chain)
         position = self._position(turn, sections)
@@ -309,12 +279,16 @@ class Drafts:
         current = sections[position]
         turn.anchors.add(current.anchor)
         turn.gaps.update(gap for message in current.users for gap in message.gaps)
-        self._by_anchor.setdefault(current.anchor, turn)
+        self._name_if_new(current.anchor, turn)
         self._fill_earlier(turn, sections[:position], node)
-        self._filled.add(current.anchor)
+        self._state.fill(current.anchor)
         found = [end for section in sections[position:] for end in section.nodes]
         is_piece = is_cut(node.operation) and bool(found) and found[-1].message.role is Role.ASSISTANT
         return found[:-1] if is_piece else found
+
+    def _name_if_new(self, anchor: bytes, turn: Draft) -> None:
+        if anchor not in self._state.by_anchor:
+            self._state.name(anchor, turn)
 
     def _position(self, turn: Draft, sections: Sequence[Section]) -> int | None:
         for position in range(len(sections) - 1, -1, -1):
@@ -331,7 +305,7 @@ class Drafts:
         at = self.turns.index(turn)
         unseen: list[Section] = []
         for section in reversed(sections):
-            known = self._by_anchor.get(section.anchor)
+            known = self._state.by_anchor.get(section.anchor)
             match = at
             if known is not None and known in self.turns[:at]:
                 match = self.turns.index(known)
@@ -352,12 +326,13 @@ class Drafts:
         for section in sections:  # latest first, so each goes before the one before it
             turn = Draft(user_text=section.user_text, is_unseen=True, seen_by=node)
             turn.anchors.add(section.anchor)
-            self._by_anchor[section.anchor] = turn
+            self._state.name(section.anchor, turn)
             self._replay(turn, section, node, fill_only=False)
-            self.turns.insert(place, turn)
+            self._state.begin(turn, place=place)
         return result
 
     def _fill(self, turn: Draft, section: Section, node: Node, current: Draft) -> None:
+        self._state.change(turn)
         if turn.calls and not turn.is_unseen:
             told = [item.text for item in turn.items.texts if not item.asks]
             told = told or [turn.answer or ""]
@@ -365,7 +340,7 @@ class Drafts:
             said = "\n".join(p.text for m in replayed[-1:] for p in m.parts if isinstance(p, TextPart))
             if said and all(told) and not any(contains(said, text) or contains(text, said) for text in told):
                 current.gaps.add(GapKind.HISTORY_EDITED)
-        self._by_anchor.setdefault(section.anchor, turn)
+        self._name_if_new(section.anchor, turn)
         turn.anchors.add(section.anchor)
         self._replay(turn, section, node, fill_only=True)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from collector.assembly.drafts import Draft
+from collector.assembly.draft import Draft
 from collector.assembly.node import Node
 from collector.assembly.steps import Told, is_handoff
 from collector.messages.fold import says_anything

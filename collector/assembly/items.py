@@ -8,7 +8,9 @@ replay adds nothing and a true repetition stays. Calls match by id, else by name
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from operator import attrgetter
+from typing import Any
 
 from collector.messages.streamed import in_whole
 from collector.messages.values import canonical, join_texts, squash
@@ -63,6 +65,11 @@ class HandoffItem:
 
 Item = TextItem | CallItem | HandoffItem
 
+_FIELDS: dict[type[Item], attrgetter[Any]] = {
+    kind: attrgetter(*(each.name for each in fields(kind))) for kind in (TextItem, CallItem, HandoffItem)
+}
+"""Copied by these, for `copy.copy` takes six times as long."""
+
 
 class Items:
     """The items of one turn, in order."""
@@ -76,6 +83,18 @@ class Items:
         self._by_id: dict[str, CallItem] = {}
         self._groups = 0
         self._results = 0
+
+    def copy(self) -> Items:
+        """One that changes by itself."""
+        new = Items()
+        copies: dict[int, Any] = {id(item): type(item)(*_FIELDS[type(item)](item)) for item in self.items}
+        new.items = list(copies.values())
+        new.gaps = set(self.gaps)
+        new.unreplayed = [copies[id(item)] for item in self.unreplayed]
+        new.unanswered = [copies[id(item)] for item in self.unanswered]
+        new._by_id = {call_id: copies[id(item)] for call_id, item in self._by_id.items()}
+        new._groups, new._results = self._groups, self._results
+        return new
 
     @property
     def calls(self) -> list[CallItem]:

@@ -23,7 +23,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from collector.assembly.around import settled
 from collector.assembly.evidence import (
     LINKING,
     answered_ids,
@@ -45,23 +44,27 @@ from collector.assembly.evidence import (
     whole_of,
     without_calls,
 )
-from collector.assembly.units import Unit, response_ids_of, units_of
+from collector.assembly.units import Unit, traces_of, units_of
 from collector.messages.fold import says_anything
 from collector.operation import Chain, Operation, OperationKind
 
 
 def link(operations: Iterable[Operation]) -> list[tuple[Operation, ...]]:
     """The operations of each conversation, conversations in order of time. Operations are merged, one a span."""
-    every = settled(operations)
-    units = units_of(every, response_ids=response_ids_of(every))
+    groups = link_units(units_of(traces_of(operations)))
+    return [tuple(op for unit in units for op in unit.operations) for units in groups]
+
+
+def link_units(units: Sequence[Unit]) -> list[Sequence[Unit]]:
+    """The units of each conversation, from all there are, which are in order of time."""
     if len({(unit.service, unit.conversation_id) for unit in units}) == 1 and units[0].conversation_id is not None:
         # Nothing is left to find out: one name joins them all, and nothing parts what has one name.
-        return [tuple(op for unit in units for op in unit.operations)]
+        return [units]
     groups = _Groups(units)
     _by_conversation_id(groups)
     _by_response_id(groups)
     _by_messages(groups)
-    return [tuple(op for unit in members for op in unit.operations) for members in groups.members()]
+    return groups.members()
 
 
 class _Groups:
@@ -92,7 +95,7 @@ class _Groups:
             self._name[first] = self._name[first] or self._name[second]
         return True
 
-    def members(self) -> list[list[Unit]]:
+    def members(self) -> list[Sequence[Unit]]:
         found: dict[int, list[Unit]] = defaultdict(list)
         for index, unit in enumerate(self.units):
             found[self.find(index)].append(unit)

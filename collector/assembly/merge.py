@@ -64,6 +64,14 @@ class Fragments:
         return [op for same in by_span.values() for op in (same if len(same) == 1 else _of_services(same))]
 
 
+def merged(fragments: Iterable[Operation]) -> list[Operation]:
+    """One operation a span, from all the fragments of some traces."""
+    found = Fragments()
+    for fragment in fragments:
+        found.add(fragment)
+    return found.operations()
+
+
 def _of_services(operations: Sequence[Operation]) -> list[Operation]:
     """One operation for each different span, with the records of services that sent no span given to the first."""
     spans: dict[tuple[int, int, str], list[Operation]] = defaultdict(list)

@@ -7,23 +7,15 @@ into, since it may hold one turn or many. What happens under a tool call is not 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from collector.assembly.node import AGENT_LIKE, Node
-from collector.assembly.said import (
-    answer_of,
-    asked_in,
-    has_calls,
-    last_sections_of,
-    payload_of,
-    same_text,
-    told_by,
-)
+from collector.assembly.said import asked_in, has_calls, last_sections_of, payload_of, told_by
 from collector.assembly.tree import live
 from collector.messages.values import squash
 from collector.model import GapKind
-from collector.operation import OperationKind, ToolCallPart, ToolResultPart
+from collector.operation import OperationKind, ToolCallPart
 
 _MAX_DEPTH = 64
 _ENTRY_KINDS = frozenset({*AGENT_LIKE, OperationKind.MODEL_CALL, OperationKind.TOOL, OperationKind.HANDOFF})
@@ -45,14 +37,38 @@ class Segment:
     """What the user was told, as the entry or a wrapper around it says it."""
     goes_on: bool = False
     """The input of the entry, or of its first call, holds more than the user's words: it goes on with a turn."""
+    shown: tuple[object, list[Node]] | None = None
+    """The calls that were shown last, and for what."""
+    _apart: list[Segment] | None = None
+    _wanted: tuple[frozenset[bytes], frozenset[str]] | None = None
 
     @property
     def trace_id(self) -> str:
         return self.entry.operation.trace_id
 
+    @property
+    def apart(self) -> list[Segment]:
+        """Its tools and handoffs, each by itself; the same ones whenever they are asked for."""
+        if self._apart is None:
+            outer = (*self.outer, self.entry)
+            self._apart = [_lone(node, outer) for node in (*self.tools, *self.handoffs)]
+        return self._apart
+
+    @property
+    def wanted(self) -> tuple[frozenset[bytes], frozenset[str]]:
+        """Digests of what its calls said, and ids of the tool calls that they asked for."""
+        if self._wanted is None:
+            said = [message for node in self.calls for message in node.operation.output if message.parts]
+            asked = [part for message in said for part in message.parts if isinstance(part, ToolCallPart)]
+            self._wanted = (
+                frozenset(message.digest for message in said),
+                frozenset(part.call_id for part in asked if part.call_id),
+            )
+        return self._wanted
+
 
 def segments_of(nodes: Sequence[Node]) -> list[Segment]:
-    """In order of time. Nodes are those of `tree.build_forest`."""
+    """Of the trees of some traces, `tree.build_forest`; the conversation's main line is `main_line` of all of them."""
     found: list[Segment] = []
     for node in live(nodes):
         if node.kind in _ENTRY_KINDS and node.meaningful_parent is None and not node.is_internal:
@@ -61,24 +77,32 @@ def segments_of(nodes: Sequence[Node]) -> list[Segment]:
     for segment in found:
         if segment.trace_id in speaking and _is_fragment(segment):
             segment.answer = None
-    return sorted(_without_proxies(found), key=lambda segment: segment.entry.order)
+    return found
 
 
-def _without_proxies(segments: Sequence[Segment]) -> list[Segment]:
+def main_line(segments: Sequence[Segment]) -> list[Segment]:
+    """In order of time."""
+    return sorted(_without_proxies(segments), key=lambda segment: segment.entry.order)
+
+
+def _without_proxies(segments: Sequence[Segment]) -> Sequence[Segment]:
     """An agent that asks no model, and is told what another one answered or asked for, speaks for the user or runs the
     tools; only its tools count.
     """
+    if not any(map(_is_mute, segments)):
+        return segments
     told = {squash(segment.answer) for segment in segments if segment.calls and segment.answer}
     found: list[Segment] = []
     for segment in segments:
-        is_told = segment.user_text is not None and squash(segment.user_text) in told
+        is_told = _is_mute(segment) and segment.user_text is not None and squash(segment.user_text) in told
         given = segment.entry.operation.input
-        is_asked = bool(told) and given is not None and has_calls(given.message)
-        if (is_told or is_asked) and segment.entry.kind is OperationKind.AGENT and not segment.calls:
-            found += [_lone(node, (*segment.outer, segment.entry)) for node in (*segment.tools, *segment.handoffs)]
-        else:
-            found.append(segment)
+        is_asked = bool(told) and _is_mute(segment) and given is not None and has_calls(given.message)
+        found += segment.apart if is_told or is_asked else (segment,)
     return found
+
+
+def _is_mute(segment: Segment) -> bool:
+    return not segment.calls and segment.entry.kind is OperationKind.AGENT
 
 
 def _is_fragment(segment: Segment) -> bool:
@@ -199,57 +223,3 @@ def inner_segment(tool: Node) -> Segment:
         tools=[node for node in own if node.kind is OperationKind.TOOL],
         agents=[node for node in own if node.kind in AGENT_LIKE],
     )
-
-
-def replayed_in(nodes: Iterable[Node]) -> tuple[frozenset[bytes], frozenset[str]]:
-    """Digests of the assistant messages, and the tool-call ids, that some call's input or agent's output repeats.
-
-    An agent within another one, or a step, that gives back one message repeats no conversation.
-    """
-    digests: set[bytes] = set()
-    ids: set[str] = set()
-    seen: set[int] = set()
-    for node in nodes:
-        chain = node.operation.input
-        while chain is not None and id(chain) not in seen:
-            seen.add(id(chain))
-            digests.add(chain.message.digest)
-            for part in chain.message.parts:
-                if isinstance(part, (ToolCallPart, ToolResultPart)) and part.call_id:
-                    ids.add(part.call_id)
-            chain = chain.parent
-        if node.kind in AGENT_LIKE and (len(node.operation.output) > 1 or node.meaningful_parent is None):
-            digests.update(message.digest for message in node.operation.output)
-    return frozenset(digests), frozenset(ids)
-
-
-def shown_calls(
-    segment: Segment, replayed: tuple[frozenset[bytes], frozenset[str]], givers: Collection[int] = ()
-) -> list[Node]:
-    """The calls whose answer the conversation went on from, the user was told, another call worked on (`givers`), or
-    that led to a tool; else the last.
-
-    A call that is none of these (a router, a guardrail, a title) is nothing that a user saw.
-    """
-    digests, ids = replayed
-    tools = {node.operation.tool_name for node in segment.tools}
-    speaking = [node for node in segment.calls if node.operation.output]
-    if not speaking:
-        return [n for n in segment.calls if n.operation.input is not None] or list(segment.calls)
-    # A step of a chain that tells its own outcome says nothing of what the user was told, where the chain does.
-    is_silent = segment.answer is None
-    tellers = [n for n in segment.agents if is_silent or n.kind is OperationKind.AGENT or n is segment.entry]
-    answers = [told_by(agent.operation) for agent in tellers] + [segment.answer]
-    is_told = any(same_text(answer_of(node.operation.output), segment.answer) for node in speaking)
-    shown: list[Node] = []
-    for node in segment.calls:
-        output = node.operation.output
-        parts = [part for message in output for part in message.parts]
-        went_on = any(message.digest in digests for message in output if message.parts)
-        asked = any(p.call_id in ids or p.name in tools for p in parts if isinstance(p, ToolCallPart))
-        told = any(same_text(answer_of(output), answer) for answer in answers)
-        unanswered = not output and node.operation.input is not None
-        gave = id(node) in givers
-        if went_on or asked or told or gave or unanswered or (node is speaking[-1] and not is_told):
-            shown.append(node)
-    return shown

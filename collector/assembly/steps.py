@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from collector.assembly.drafts import Draft
+from collector.assembly.draft import Draft
 from collector.assembly.items import CallItem, HandoffItem, Item, Items, TextItem
 from collector.assembly.node import AGENT_LIKE, Node
 from collector.assembly.own_errors import own_error, with_own_error

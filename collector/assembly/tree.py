@@ -10,7 +10,7 @@ time. A model call with several model calls under it is no call but a loop, henc
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 from collector.assembly.called import put_under_their_calls
@@ -24,8 +24,12 @@ MAX_DEPTH = 256
 _TWIN_KINDS = frozenset({OperationKind.MODEL_CALL, OperationKind.TOOL})
 
 
-def build_forest(operations: Iterable[Operation]) -> list[Node]:
-    """All nodes in order of time, linked, duplicates marked. Operations must be merged, one a span."""
+def build_forest(operations: Iterable[Operation], *, met: set[object] | None = None) -> list[Node]:
+    """All nodes in order of time, linked, duplicates marked. Operations must be merged, one a span.
+
+    `met` takes what calls were compared by: spans of others that share none of it, or do not overlap in time with
+    these, would have changed nothing here.
+    """
     nodes = sorted((Node(settle(operation)) for operation in operations), key=lambda node: node.order)
     by_id = {(node.operation.trace_id, node.operation.span_id): node for node in nodes}
     for node in nodes:
@@ -41,8 +45,9 @@ def build_forest(operations: Iterable[Operation]) -> list[Node]:
         if node.parent is not None:
             node.parent.children.append(node)
     _fold_nested(nodes)
-    _fold_twins(nodes)
-    _fold_parallel(nodes)
+    keys = [*_fold_twins(nodes), *_fold_parallel(nodes)]
+    if met is not None:
+        met.update(keys)
     return nodes
 
 
@@ -135,8 +140,11 @@ def _fold_nested(nodes: Sequence[Node]) -> None:
             _absorb(above, node)
 
 
-def _fold_twins(nodes: Sequence[Node]) -> None:
-    """One request that two instrumentations traced side by side: agents that made the same call, and its tools."""
+def _fold_twins(nodes: Sequence[Node]) -> Collection[object]:
+    """One request that two instrumentations traced side by side: agents that made the same call, and its tools.
+
+    What calls were compared by.
+    """
     seen: dict[tuple[str | None, str], list[Node]] = defaultdict(list)
     for node in nodes:
         operation = node.operation
@@ -152,6 +160,7 @@ def _fold_twins(nodes: Sequence[Node]) -> None:
                 break
         if not node.is_duplicate:
             twins.append(node)
+    return seen.keys()
 
 
 def _fold_agents_of(node: Node, twin: Node) -> None:
@@ -174,7 +183,8 @@ def _overlap(one: Node, two: Node) -> bool:
     return first.start_ns <= second.end_ns and second.start_ns <= first.end_ns
 
 
-def _fold_parallel(nodes: Sequence[Node]) -> None:
+def _fold_parallel(nodes: Sequence[Node]) -> Collection[object]:
+    """What calls were compared by."""
     by_response: dict[tuple[str | None, str], list[Node]] = defaultdict(list)
     by_content: dict[tuple[str | None, bytes], list[Node]] = defaultdict(list)
     for node in nodes:
@@ -187,6 +197,7 @@ def _fold_parallel(nodes: Sequence[Node]) -> None:
             whole = extend(operation.input, operation.output)
             if whole is not None:
                 _fold_into(by_content[(operation.service, whole.digest)], node, other_scope=True)
+    return [*by_response, *by_content]
 
 
 def _fold_into(known: list[Node], node: Node, *, other_scope: bool) -> None:

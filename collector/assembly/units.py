@@ -11,9 +11,12 @@ another call (some frameworks put the previous response there) is no conversatio
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
+from collector.assembly.around import settled
+from collector.assembly.memo import Memo
 from collector.model import ConversationIdSource
 from collector.operation import Operation, OperationKind
 
@@ -30,24 +33,70 @@ class Unit:
     conversation_id: str | None
     source: ConversationIdSource | None
     start_ns: int
+    is_whole: bool = True
+    """It is all that its trace holds."""
 
     @property
     def order(self) -> tuple[int, str, str]:
         return (self.start_ns, self.trace_id, self.conversation_id or "")
 
 
-def response_ids_of(operations: Iterable[Operation]) -> frozenset[str]:
-    return frozenset(operation.response_id for operation in operations if operation.response_id)
+@dataclass(frozen=True, slots=True, eq=False)
+class Trace:
+    """The operations of one trace, merged, and the ids in them."""
+
+    operations: tuple[Operation, ...]
+    response_ids: frozenset[str]
+    conversation_ids: frozenset[str]
+
+    @classmethod
+    def of(cls, operations: Iterable[Operation]) -> Trace:
+        every = tuple(settled(operations))
+        return cls(
+            operations=every,
+            response_ids=frozenset(op.response_id for op in every if op.response_id),
+            conversation_ids=frozenset(op.conversation_id for op in every if op.conversation_id is not None),
+        )
 
 
-def units_of(operations: Iterable[Operation], *, response_ids: Collection[str]) -> list[Unit]:
-    """All units, in order of time. `response_ids` are those of every operation at hand."""
-    by_trace: dict[str, list[Operation]] = defaultdict(list)
+def traces_of(operations: Iterable[Operation]) -> list[Trace]:
+    return [Trace.of(trace) for trace in by_trace(operations)]
+
+
+def by_trace(operations: Iterable[Operation]) -> list[tuple[Operation, ...]]:
+    found: dict[str, list[Operation]] = defaultdict(list)
     for operation in operations:
-        by_trace[operation.trace_id].append(_without_false_id(operation, response_ids))
-    traces = [trace for same_id in by_trace.values() for trace in _by_service(same_id)]
-    units = [unit for trace in traces for unit in _units_of_trace(trace)]
+        found[operation.trace_id].append(operation)
+    return [tuple(trace) for trace in found.values()]
+
+
+def units_of(traces: Sequence[Trace], *, known: Memo[list[Unit]] | None = None) -> list[Unit]:
+    """All units of these traces, in order of time."""
+    known = known if known is not None else Memo()
+    response_ids: frozenset[str] = frozenset().union(*[trace.response_ids for trace in traces])
+    units: list[Unit] = []
+    for trace in traces:
+        false_ids = trace.conversation_ids & response_ids
+        units += known.of((trace,), partial(_units_of_id, trace, false_ids), under=false_ids)
     return sorted(units, key=lambda unit: unit.order)
+
+
+def units_by_trace(units: Iterable[Unit]) -> list[tuple[Unit, ...]]:
+    found: dict[str, tuple[Unit, ...]] = {}
+    for unit in units:
+        found[unit.trace_id] = (*found.get(unit.trace_id, ()), unit)
+    return list(found.values())
+
+
+def operations_of(units: Iterable[Unit]) -> Iterator[Operation]:
+    for unit in units:
+        yield from unit.operations
+
+
+def _units_of_id(same_id: Trace, response_ids: Collection[str]) -> list[Unit]:
+    own = [_without_false_id(operation, response_ids) for operation in same_id.operations]
+    units = [unit for trace in _by_service(own) for unit in _units_of_trace(trace)]
+    return units if len(units) == 1 else [replace(unit, is_whole=False) for unit in units]
 
 
 def _by_service(trace: list[Operation]) -> list[list[Operation]]:

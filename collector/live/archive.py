@@ -36,7 +36,7 @@ class ConversationArchive:
             yield from self._conversations(component)
 
     def _conversations(self, component: int) -> list[Conversation]:
-        operations = [decode_fragment(data, self._reader) for _, data in self._store.fragments_of(component)]
+        operations = [decode_fragment(data, self._reader) for _, _, data in self._store.fragments_of(component)]
         return [conversation for conversation, _ in self._reconstruction.conversations(operations)]
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
+from sys import intern
 from typing import Any, Protocol, TypeVar
 
 from collector.live.packing import pack, unpack
@@ -222,7 +223,19 @@ _ENCODERS: dict[str, _Encode] = {
     "system_instructions": lambda text, contents: contents.shared(text, pack),
     "tool_definitions": lambda tools, contents: contents.shared(tools, _pack_definitions),
 }
+_REPEATED = (
+    "trace_id", "dialect", "name", "parent_span_id", "service", "scope", "conversation_id", "model", "provider",
+    "tool_name",
+)  # fmt: skip
+"""Texts that many operations have in common."""
+
+
+def _one_object(text: Any, _: ContentReader) -> Any:
+    return intern(text) if text.__class__ is str else text
+
+
 _DECODERS: dict[str, _Decode] = {
+    **dict.fromkeys(_REPEATED, _one_object),
     "kind": lambda value, _: OperationKind(value),
     "gaps": lambda values, _: tuple(GapKind(value) for value in values),
     "agent": lambda values, _: Agent(*values),

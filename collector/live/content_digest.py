@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -21,14 +21,27 @@ _SIZE = 16
 _OPTIONS = orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS
 
 
-def turn_digests(conversation: Conversation) -> list[bytes]:
-    """One for each turn, over everything up to it."""
-    digests: list[bytes] = []
-    digest = b""
-    for turn in conversation.turns:
-        digest = hashlib.blake2b(digest + _turn_bytes(turn), digest_size=_SIZE).digest()
-        digests.append(digest)
-    return digests
+class TurnDigests:
+    """The digests of a conversation's turns, one over everything up to each of them; kept while it grows."""
+
+    def __init__(self) -> None:
+        self._turns: Sequence[Turn] = ()
+        self._digests: list[bytes] = []
+
+    def of(self, turns: Sequence[Turn]) -> list[bytes]:
+        """Turns that are the same objects as the last time are not looked at again."""
+        kept = 0
+        for one, two in zip(self._turns, turns, strict=False):
+            if one is not two:
+                break
+            kept += 1
+        digests = self._digests[:kept]
+        digest = digests[-1] if digests else b""
+        for turn in turns[kept:]:
+            digest = hashlib.blake2b(digest + _turn_bytes(turn), digest_size=_SIZE).digest()
+            digests.append(digest)
+        self._turns, self._digests = turns, digests
+        return digests
 
 
 def conversation_digest(conversation: Conversation, digests: list[bytes]) -> bytes:

@@ -6,14 +6,14 @@ handed over once for each revision; until it was acknowledged it is handed over 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from collector.live.closure import awaits_tools, is_closed
+from collector.live.closure import awaits_tools
 from collector.live.codec import decode_fragment
-from collector.live.content_digest import conversation_digest, turn_digests
+from collector.live.content_digest import conversation_digest
 from collector.live.content_reader import ContentReader
-from collector.live.fragment_reader import FragmentReader
+from collector.live.lively import LivelyComponent, LivelyComponents
 from collector.live.pace import Pace
 from collector.live.pace_store import PaceStore
 from collector.live.readiness import Due, ReadinessConfig, UnitFacts, conversation_due, turn_due
@@ -56,22 +56,15 @@ class _Look:
     component: int
     now_ns: int
     rows: Mapping[str, TraceRow]
-    fragments: Mapping[str, Sequence[Operation]]
+    lively: LivelyComponent
     given: dict[str, UnitRow]
     present: set[str] = field(default_factory=set)
     ready: list[Ready] = field(default_factory=list)
     changed: list[UnitRow] = field(default_factory=list)
     next_ns: int | None = None
-    closed: dict[str, bool] = field(default_factory=dict)
 
     def look_again(self, at_ns: int) -> None:
         self.next_ns = at_ns if self.next_ns is None else min(self.next_ns, at_ns)
-
-    def is_closed(self, trace: str) -> bool:
-        found = self.closed.get(trace)
-        if found is None:
-            found = self.closed[trace] = is_closed(self.fragments.get(trace, ()))
-        return found
 
 
 class Evaluation:
@@ -81,59 +74,57 @@ class Evaluation:
         reader: ContentReader,
         units: UnitStore,
         paces: PaceStore,
+        lively: LivelyComponents,
         *,
         reconstruction: Reconstruction,
         config: ReadinessConfig,
-        cache_bytes: int,
     ) -> None:
         self._store = store
         self._reader = reader
-        self._fragments = FragmentReader(reader, cache_bytes=cache_bytes)
         self._units = units
+        self._lively = lively
         self._paces = paces
         self._reconstruction = reconstruction
         self._config = config
         self.in_flight: set[tuple[str, int]] = set()
         """Handed over by this process and not yet acknowledged: key and revision."""
 
-    def forget(self) -> None:
-        """Drop what is cached."""
-        self._fragments.forget()
-
     def conversations(self, component: int) -> list[Conversation]:
-        operations = [decode_fragment(data, self._reader) for _, data in self._store.fragments_of(component)]
+        operations = [decode_fragment(data, self._reader) for _, _, data in self._store.fragments_of(component)]
         return [conversation for conversation, _ in self._reconstruction.conversations(operations)]
 
     def look(self, component: ComponentRow, *, now_ns: int) -> list[Ready]:
         rows = {row.name: row for row in self._store.traces_of(component.id)}
-        fragments = self._fragments.by_trace(component, self._store.fragments_of(component.id))
+        lively = self._lively.take(component, rows.values())
         look = _Look(
             component=component.id,
             now_ns=now_ns,
             rows=rows,
-            fragments=fragments,
+            lively=lively,
             given=self._units.of_component(component.id),
         )
-        everything = [operation for operations in fragments.values() for operation in operations]
-        for conversation, operations in self._reconstruction.conversations(everything):
+        for conversation, operations in lively.conversations():
             if conversation.turns:
                 self._conversation(conversation, operations, look)
+        self._lively.keep(component, lively)
         self._withdraw(look)
         self._units.save(look.changed)
         self._store.set_due({component.id: look.next_ns})
         return look.ready
 
-    def _conversation(self, conversation: Conversation, operations: Sequence[Operation], look: _Look) -> None:
+    def _conversation(self, conversation: Conversation, operations: Collection[Operation], look: _Look) -> None:
         of_span = {operation.span_id: operation for operation in operations}
-        digests = turn_digests(conversation)
+        digests = look.lively.turn_digests(conversation)
         turns_due_ns = 0
-        traces: list[TraceRow] = []
         for turn, digest in zip(conversation.turns, digests, strict=True):
-            before, traces = traces, _traces(turn, of_span, look)
+            key = turn_key_of(conversation, turn)
+            if self._is_settled(key, digest, look):
+                continue
+            traces = _traces(turn, of_span, look)
             target = of_span.get(turn.span_id)
-            ended = all(look.is_closed(row.name) for row in traces) and not awaits_tools(turn, target)
+            ended = all(look.lively.is_closed(row.name) for row in traces) and not awaits_tools(turn, target)
             facts = _facts(traces, ended=ended, now_ns=look.now_ns)
-            unit = _Unit(turn_key_of(conversation, turn), digest, facts, self._of(traces))
+            unit = _Unit(key, digest, facts, self._of(traces))
             due = self._due(unit, look, turn_due)
             revision = self._revision(unit, due, look)
             turns_due_ns = max(turns_due_ns, 0 if due is None else due.at_ns)
@@ -141,11 +132,13 @@ class Evaluation:
                 reason = due.reason if due is not None else ReadyReason.ENDED
                 look.ready.append(_ready_turn(conversation, turn, unit, revision, reason))
                 if due is not None and revision == 0:
-                    self._learn(before, traces, ended=reason is ReadyReason.ENDED)
-        names = sorted({operation.trace_id for operation in operations} & look.rows.keys())
+                    before = conversation.turns[turn.index - 1] if turn.index else None
+                    earlier = _traces(before, of_span, look) if before is not None else []
+                    self._learn(earlier, traces, ended=reason is ReadyReason.ENDED)
+        rows = [look.rows[name] for name in sorted({op.trace_id for op in operations} & look.rows.keys())]
         marked_ns = self._store.ended_ns(conversation.key)
-        is_over = marked_ns is not None and marked_ns >= min((row.first_ns for row in traces), default=0)
-        rows = [look.rows[name] for name in names]
+        latest = _traces(conversation.turns[-1], of_span, look) if marked_ns is not None else []
+        is_over = marked_ns is not None and marked_ns >= min((row.first_ns for row in latest), default=0)
         facts = _facts(rows, ended=is_over, now_ns=look.now_ns)
         whole = _Unit(conversation_key(conversation), conversation_digest(conversation, digests), facts, self._of(rows))
         self._whole(conversation, whole, turns_due_ns, look)
@@ -166,6 +159,14 @@ class Evaluation:
                     reason=due.reason if due is not None else ReadyReason.IDLE,
                 )
             )
+
+    def _is_settled(self, key: str, digest: bytes, look: _Look) -> bool:
+        """The unit was handed over with this content, and there is nothing more to do about it."""
+        given = look.given.get(key)
+        if given is None or given.digest != digest:
+            return False
+        look.present.add(key)
+        return given.acknowledged or (key, given.revision) in self.in_flight
 
     def _due(self, unit: _Unit, look: _Look, rule: Rule) -> Due | None:
         """When the unit is to be handed over; None where it was, with this content."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -26,6 +26,17 @@ class TraceKeys:
     """The trace names exactly one conversation."""
 
 
+class Assembling(Protocol):
+    """One component, assembled again and again while it grows."""
+
+    def conversations(
+        self, traces: Iterable[Sequence[Operation]]
+    ) -> Sequence[tuple[Conversation, Sequence[Operation]]]:
+        """As `Reconstruction.conversations`, with the fragments by trace. What is new is all the work, as long as the
+        other traces are the same objects as the last time. After an error it is not to be used any more.
+        """
+
+
 class Reconstruction(Protocol):
     def markers(self) -> Sequence[bytes]:
         """Byte strings of which at least one is in any serialised span or log record that says anything."""
@@ -39,3 +50,6 @@ class Reconstruction(Protocol):
 
     def conversations(self, fragments: Sequence[Operation]) -> Sequence[tuple[Conversation, Sequence[Operation]]]:
         """The conversations in these fragments, each with its operations; the same in any order of the fragments."""
+
+    def assembling(self) -> Assembling:
+        """For one component."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
-from collector.assembly.assemble import assemble
-from collector.assembly.link import link
+from collector.assembly.assemble import conversation_of
+from collector.assembly.link import link_units
 from collector.assembly.link_keys import Histories, link_keys
-from collector.assembly.merge import Fragments
+from collector.assembly.memory import AssemblyMemory
+from collector.assembly.merge import merged
+from collector.assembly.units import by_trace, operations_of, units_of
 from collector.dialects.declared import DeclaredSpan, with_declared
 from collector.dialects.declared import markers as declared_markers
 from collector.dialects.registry import Known, known_to, markers, read_log, read_span
@@ -49,8 +51,7 @@ class StandardReconstruction:
         return read_log(record, self._decoder, on_undecodable=self._on_undecodable)
 
     def keys(self, fragments: Sequence[Operation]) -> TraceKeys:
-        merged = _merged(fragments)
-        every = link_keys(merged, histories=self._histories)
+        every = link_keys(merged(fragments), histories=self._histories)
         return TraceKeys(
             ids=every.ids,
             provides=every.provides - every.ids,
@@ -58,12 +59,21 @@ class StandardReconstruction:
             is_named=len(every.conversation_ids) == 1,
         )
 
+    def assembling(self) -> StandardAssembling:
+        return StandardAssembling()
+
     def conversations(self, fragments: Sequence[Operation]) -> list[tuple[Conversation, Sequence[Operation]]]:
-        return [(assemble(group), group) for group in link(_merged(fragments))]
+        return self.assembling().conversations(by_trace(fragments))
 
 
-def _merged(fragments: Sequence[Operation]) -> list[Operation]:
-    found = Fragments()
-    for fragment in fragments:
-        found.add(fragment)
-    return found.operations()
+class StandardAssembling:
+    """Implements `reconstruction.Assembling`."""
+
+    def __init__(self) -> None:
+        self._memory = AssemblyMemory()
+
+    def conversations(self, traces: Iterable[Sequence[Operation]]) -> list[tuple[Conversation, Sequence[Operation]]]:
+        memory = self._memory
+        memory.begin_round()
+        units = units_of([memory.trace_of(fragments) for fragments in traces], known=memory.units)
+        return [(conversation_of(group, memory), tuple(operations_of(group))) for group in link_units(units)]

@@ -11,6 +11,7 @@ from collector.live.content_reader import ContentReader
 from collector.live.contents import Contents
 from collector.live.database import open_database
 from collector.live.evaluation import Evaluation
+from collector.live.lively import LivelyComponents
 from collector.live.metrics import LiveMetrics
 from collector.live.pace_store import PaceStore
 from collector.live.poison import PoisonStore
@@ -37,11 +38,15 @@ class LiveState:
         self.units = UnitStore(self.database)
         self.paces = PaceStore(self.database, cache_bytes=config.cache_bytes // 16)
         self.poison = PoisonStore(self.database, max_items=config.poison_items, max_bytes=config.poison_bytes)
+        self.lively = LivelyComponents(
+            self.store, self.reader, reconstruction=reconstruction, cache_bytes=config.cache_bytes // 2
+        )
         self.batches = BatchWriter(
             self.store,
             self.contents,
             self.reader,
             self.paces,
+            self.lively,
             reconstruction=reconstruction,
             config=config,
             metrics=metrics,
@@ -51,9 +56,9 @@ class LiveState:
             self.reader,
             self.units,
             self.paces,
+            self.lively,
             reconstruction=reconstruction,
             config=config.readiness,
-            cache_bytes=config.cache_bytes // 2,
         )
         self.retention = Retention(self.store, max_age_s=config.retention_s, max_bytes=config.max_bytes)
 
@@ -77,7 +82,7 @@ class LiveState:
         self.reader.forget()
         self.paces.forget()
         self.batches.forget()
-        self.evaluation.forget()
+        self.lively.forget()
 
     def set_aside(self, reason: str, *, now_ns: int) -> None:
         """Close, and move the file out of the way."""

@@ -118,11 +118,11 @@ class StateStore:
         """Rows of trace, digest, data."""
         self.database.executemany("INSERT INTO fragment (trace, digest, data) VALUES (?, ?, ?)", rows)
 
-    def fragments_of(self, component: int) -> list[tuple[str, bytes]]:
-        """Rows of trace name, data."""
+    def fragments_of(self, component: int) -> list[tuple[str, bytes, bytes]]:
+        """Rows of trace name, digest, data."""
         return self.database.execute(
-            "SELECT trace.name, fragment.data FROM trace CROSS JOIN fragment ON fragment.trace = trace.id"
-            " WHERE trace.component = ?",
+            "SELECT trace.name, fragment.digest, fragment.data"
+            " FROM trace CROSS JOIN fragment ON fragment.trace = trace.id WHERE trace.component = ?",
             (component,),
         ).fetchall()
 
