@@ -23,7 +23,7 @@ from collector.model import HandoffStep, MessageStep, Step, ToolCallStep, ToolRe
 from evaluators.content import content_of
 from evaluators.quoting import PIECES, find_quote
 from evaluators.transcript.escape import escape
-from evaluators.transcript.places import call_text, handoff_text, result_text
+from evaluators.transcript.turn_places import call_text, handoff_text, result_text
 from evaluators.verdict import Evidence, Unit
 from evaluators.wording import Forms, is_inside_number, is_short, stands_in, text_forms, value_forms
 

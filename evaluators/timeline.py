@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 
 from collector.model import JsonValue, ToolCallStep, ToolResultStep, Turn
-from evaluators.transcript.places import call_text, result_text
+from evaluators.transcript.turn_places import call_text, result_text
 from evaluators.verdict import Evidence, Unit, UnitKind
 
 RETRIEVED = "retrieval_context"

@@ -16,8 +16,8 @@ from functools import partial
 import structlog
 
 from collector.clock import Clock
+from collector.enrich.held_span import TurnTarget
 from collector.enrich.hold import Hold
-from collector.enrich.store import TurnTarget
 from collector.errors import AdhereError
 from collector.live.ready import ReadyTurn
 from collector.log_limit import LogLimit

@@ -11,10 +11,10 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from collector.enrich.candidates import SeenSpan
+from collector.enrich.held_span import HeldSpan, State, TurnTarget
 from collector.enrich.recent_traces import Place, RecentTraces
 from collector.enrich.settings import HoldConfig
 from collector.enrich.shapes import ShapeLedger
-from collector.enrich.store import HeldSpan, State, TurnTarget
 
 _SECOND_NS = 1_000_000_000
 

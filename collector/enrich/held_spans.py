@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterable, Iterator
 
-from collector.enrich.store import HeldSpan, State
+from collector.enrich.held_span import HeldSpan, State
 
 
 class HeldSpans:

@@ -19,11 +19,11 @@ import structlog
 
 from collector.clock import Clock
 from collector.enrich.cutting import AttributeValue
+from collector.enrich.held_span import HeldSpan, State, TurnTarget
 from collector.enrich.hold_state import HoldState
 from collector.enrich.leaving import LeavingSpans, is_leaving
 from collector.enrich.metrics import HoldMetrics
 from collector.enrich.settings import HoldConfig
-from collector.enrich.store import HeldSpan, State, TurnTarget
 from collector.enrich.taking import Taking
 from collector.errors import RetryableError
 from collector.journal.protocol import JournalRecord, Position

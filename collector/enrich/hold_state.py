@@ -14,12 +14,13 @@ from pathlib import Path
 
 from collector.clock import Clock
 from collector.enrich.deciding import Deciding
+from collector.enrich.held_span import HeldSpan
 from collector.enrich.held_spans import HeldSpans
 from collector.enrich.leaving import Leaving
 from collector.enrich.metrics import HoldMetrics
 from collector.enrich.settings import HoldConfig
 from collector.enrich.shapes import ShapeLedger
-from collector.enrich.store import HeldSpan, HoldStore
+from collector.enrich.store import HoldStore
 from collector.errors import RetryableError
 from collector.sqlite_file import is_unsound
 

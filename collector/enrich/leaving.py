@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import structlog
 
 from collector.enrich.cutting import with_attributes
-from collector.enrich.store import HeldSpan, HoldStore
+from collector.enrich.held_span import HeldSpan
+from collector.enrich.store import HoldStore
 from collector.errors import MalformedRequestError
 from collector.journal.protocol import JournalRecord, Position
 from collector.telemetry.records import Signal

@@ -16,75 +16,17 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from enum import IntEnum
 from pathlib import Path
 
-from collector.enrich.cutting import AttributeValue
-from collector.errors import PermanentError
+from collector.enrich.held_span import HeldSpan, State, TurnTarget
+from collector.enrich.schema import open_file
 from collector.journal.protocol import Position
-from collector.sqlite_file import connect, is_unsound, set_aside
+from collector.sqlite_file import is_unsound, set_aside
 
-_VERSION = 1
-_TABLES = """
-CREATE TABLE held (seq INTEGER PRIMARY KEY AUTOINCREMENT, trace TEXT NOT NULL, span TEXT NOT NULL,
-    state INTEGER NOT NULL, received_ns INTEGER NOT NULL, until_ns INTEGER NOT NULL, reason TEXT NOT NULL,
-    shape BLOB NOT NULL, unit TEXT, conversation TEXT, attributes TEXT NOT NULL, body BLOB NOT NULL);
-CREATE INDEX held_due ON held (state, until_ns);
-CREATE INDEX held_trace ON held (trace);
-CREATE TABLE cut (segment INTEGER, start INTEGER, spans TEXT NOT NULL, PRIMARY KEY (segment, start)) WITHOUT ROWID;
-CREATE TABLE done (segment INTEGER, start INTEGER, PRIMARY KEY (segment, start)) WITHOUT ROWID;
-CREATE TABLE turn (trace TEXT, span TEXT, unit TEXT NOT NULL, conversation TEXT NOT NULL, seen_ns INTEGER NOT NULL,
-    PRIMARY KEY (trace, span)) WITHOUT ROWID;
-CREATE INDEX turn_seen ON turn (seen_ns);
-CREATE TABLE synced (number INTEGER NOT NULL);
-INSERT INTO synced VALUES (0);
-CREATE TABLE shape (key BLOB PRIMARY KEY, targets INTEGER NOT NULL, others INTEGER NOT NULL) WITHOUT ROWID;
-"""
 _MAX_TURNS = 100_000
 _FORGOTTEN_AT_ONCE = 1000
-
-
-class HoldVersionError(PermanentError):
-    """The file was written by a newer Adhere."""
-
-
-class State(IntEnum):
-    UNSURE = 0
-    """Waits a moment for what is around it."""
-    HELD = 1
-    """Waits for the scores of its turn."""
-    LEAVING = 2
-    """On its way: what is sent of it changes no more."""
-
-
-@dataclass(slots=True)
-class HeldSpan:
-    seq: int
-    trace: str
-    span: str
-    state: State
-    received_ns: int
-    until_ns: int
-    reason: str
-    """Why it goes without scores, should it go without."""
-    shape: bytes
-    unit: str | None
-    conversation: str | None
-    attributes: Mapping[str, AttributeValue]
-    size: int
-
-
-@dataclass(frozen=True, slots=True)
-class TurnTarget:
-    """A turn that was handed to the judging side."""
-
-    trace: str
-    span: str
-    unit: str
-    conversation: str
 
 
 class HoldStore:
@@ -94,13 +36,13 @@ class HoldStore:
         self.was_unsound = False
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         try:
-            self._db = _connect(path)
+            self._db = open_file(path)
         except sqlite3.DatabaseError as err:
             if not is_unsound(err):
                 raise
             set_aside(path, reason=str(err), now_ns=now_ns)
             self.was_unsound = True
-            self._db = _connect(path)
+            self._db = open_file(path)
 
     def close(self) -> None:
         self._db.close()
@@ -122,7 +64,7 @@ class HoldStore:
         """The file turned out to be unsound."""
         self._db.close()
         set_aside(self._path, reason=reason, now_ns=now_ns)
-        self._db = _connect(self._path)
+        self._db = open_file(self._path)
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -265,20 +207,3 @@ class HoldStore:
 
     def shrink(self) -> None:
         self._db.execute("PRAGMA incremental_vacuum(1000)").fetchall()
-
-
-def _connect(path: Path) -> sqlite3.Connection:
-    connection = connect(path, prepare=_prepare)
-    connection.execute("PRAGMA synchronous = NORMAL")
-    return connection
-
-
-def _prepare(connection: sqlite3.Connection) -> None:
-    (version,) = connection.execute("PRAGMA user_version").fetchone()
-    if version > _VERSION:
-        raise HoldVersionError(
-            f"The file of held spans has version {version} and this Adhere knows up to {_VERSION};"
-            " run the newer Adhere, or move the file away."
-        )
-    if version == 0:
-        connection.executescript(f"BEGIN IMMEDIATE; {_TABLES} PRAGMA user_version = {_VERSION}; COMMIT;")

@@ -10,8 +10,8 @@ import structlog
 from collector.clock import Clock
 from collector.enrich.candidates import CandidateReader, SeenSpan
 from collector.enrich.cutting import cut
+from collector.enrich.held_span import HeldSpan
 from collector.enrich.hold_state import HoldState
-from collector.enrich.store import HeldSpan
 from collector.errors import MalformedRequestError, RetryableError
 from collector.journal.protocol import JournalRecord
 from collector.live.reconstruction import Reconstruction

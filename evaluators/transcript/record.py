@@ -21,7 +21,8 @@ from typing import assert_never
 from collector.model import Conversation
 from evaluators.transcript.escape import lines_of, one_line
 from evaluators.transcript.fence import Fence
-from evaluators.transcript.places import Place, places_of, recent_places_of
+from evaluators.transcript.place import Place
+from evaluators.transcript.places import places_of, recent_places_of
 from evaluators.transcript.tokens import estimate_tokens
 from evaluators.transcript.values import name_text
 from evaluators.transcript.view import LeftOut, Shown, View, view_of

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from evaluators.transcript.places import Place
+from evaluators.transcript.place import Place
 from evaluators.transcript.tokens import estimate_tokens
 
 _LAST_TURNS = 2

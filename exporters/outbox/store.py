@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from collector.sqlite_file import set_aside
+from exporters.outbox.backlogs import Backlogs
 from exporters.outbox.dead import DeadLetters
 from exporters.outbox.policy import Backlog, DeadLetterReason, OutboxLimits
 from exporters.outbox.schema import open_database
@@ -35,10 +36,9 @@ class OutboxStore:
         self._path = path
         self._destinations = tuple(destinations)
         self._limits = limits
-        self._backlogs: dict[str, Backlog] = {}
+        self._backlogs = Backlogs(destinations)
         self._in_flight: dict[str, frozenset[int]] = {}
         self._connection: sqlite3.Connection | None = None
-        self._known_version = 0
 
     def open(self, *, now_ns: int) -> bool:
         """True if a corrupt file was set aside."""
@@ -61,7 +61,7 @@ class OutboxStore:
                     now_ns=now_ns,
                 )
             self._release(self._dead.prune())
-        self._load_backlogs()
+        self._backlogs.open(connection)
         return was_corrupt
 
     def close(self) -> None:
@@ -77,7 +77,7 @@ class OutboxStore:
         self.open(now_ns=now_ns)
 
     def backlogs(self) -> Mapping[str, Backlog]:
-        return dict(self._backlogs)
+        return self._backlogs.all()
 
     def put_many(self, verdicts: Sequence[tuple[str, bytes]], *, now_ns: int) -> tuple[list[bool], Mapping[str, int]]:
         """Which were new, and how many older ones each destination lost for them."""
@@ -95,11 +95,11 @@ class OutboxStore:
                     [(destination, seq, now_ns) for destination in self._destinations],
                 )
                 for destination in self._destinations:
-                    self._grow(destination, rows=1, size=len(body), put_ns=now_ns)
+                    self._backlogs.grow(destination, rows=1, size=len(body), put_ns=now_ns)
             overflowed = {name: count for name in self._destinations if (count := self._shed(name, now_ns))}
             if overflowed:
                 self._release(self._dead.prune())
-        self._refresh_oldest(overflowed)
+        self._backlogs.refresh_oldest(overflowed)
         return added, overflowed
 
     def claim(
@@ -127,8 +127,7 @@ class OutboxStore:
             body = self._db.execute("SELECT body FROM bodies WHERE seq = ?", (seq,)).fetchone()[0]
             claimed.append(StoredVerdict(seq, tries, put_ns, body))
         self._in_flight[destination] = frozenset(row.seq for row in claimed)
-        if self._others_version() != self._known_version:
-            self._load_backlogs()
+        self._backlogs.reload_if_changed()
         return claimed
 
     def next_due_ns(self, destination: str) -> int | None:
@@ -143,9 +142,9 @@ class OutboxStore:
             db.executemany(
                 "DELETE FROM pending WHERE destination = ? AND seq = ?", [(destination, seq) for seq in done]
             )
-            self._shrink(destination, done)
+            self._backlogs.shrink(destination, done)
             self._release(done)
-        self._refresh_oldest([destination])
+        self._backlogs.refresh_oldest([destination])
 
     def postpone(self, destination: str, until_ns: Mapping[int, int], *, count_try: bool) -> None:
         with self._transaction() as db:
@@ -169,9 +168,9 @@ class OutboxStore:
                     error=error,
                     now_ns=now_ns,
                 )
-            self._shrink(destination, done)
+            self._backlogs.shrink(destination, done)
             self._release(self._dead.prune())
-        self._refresh_oldest([destination])
+        self._backlogs.refresh_oldest([destination])
 
     @property
     def dead(self) -> DeadLetters:
@@ -202,12 +201,12 @@ class OutboxStore:
     def _transaction(self) -> Iterator[sqlite3.Connection]:
         db = self._db
         db.execute("BEGIN IMMEDIATE")
-        before = dict(self._backlogs)
+        before = self._backlogs.all()
         try:
             yield db
             db.execute("COMMIT")
         except BaseException:
-            self._backlogs = before
+            self._backlogs.restore(before)
             if db.in_transaction:
                 db.execute("ROLLBACK")
             raise
@@ -228,7 +227,7 @@ class OutboxStore:
             self._move_to_dead(
                 destination, victim[0], tries=victim[1], reason=DeadLetterReason.OVERFLOW, error="", now_ns=now_ns
             )
-            self._shrink(destination, [victim[0]])
+            self._backlogs.shrink(destination, [victim[0]])
             backlog = self._backlogs[destination]
             count += 1
         return count
@@ -244,38 +243,3 @@ class OutboxStore:
             "AND NOT EXISTS (SELECT 1 FROM dead WHERE seq = :seq)",
             [{"seq": seq} for seq in seqs],
         )
-
-    def _grow(self, destination: str, *, rows: int, size: int, put_ns: int) -> None:
-        known = self._backlogs[destination]
-        oldest = put_ns if known.oldest_put_ns is None else known.oldest_put_ns
-        self._backlogs[destination] = Backlog(known.rows + rows, known.bytes + size, oldest)
-
-    def _shrink(self, destination: str, seqs: Sequence[int]) -> None:
-        size = sum(row[0] for seq in seqs for row in self._db.execute("SELECT size FROM bodies WHERE seq = ?", (seq,)))
-        known = self._backlogs[destination]
-        self._backlogs[destination] = Backlog(known.rows - len(seqs), known.bytes - size, known.oldest_put_ns)
-
-    def _refresh_oldest(self, destinations: Iterable[str]) -> None:
-        for destination in destinations:
-            oldest = self._db.execute(
-                "SELECT v.put_ns FROM pending p JOIN verdicts v USING (seq) "
-                "WHERE p.destination = ? ORDER BY seq LIMIT 1",
-                (destination,),
-            ).fetchone()
-            known = self._backlogs[destination]
-            self._backlogs[destination] = Backlog(known.rows, known.bytes, oldest[0] if oldest else None)
-
-    def _others_version(self) -> int:
-        """Another one after each commit of another process, which may have put dead letters back in line."""
-        return int(self._db.execute("PRAGMA data_version").fetchone()[0])
-
-    def _load_backlogs(self) -> None:
-        self._known_version = self._others_version()
-        counted = {
-            name: (rows, size or 0)
-            for name, rows, size in self._db.execute(
-                "SELECT p.destination, COUNT(*), SUM(b.size) FROM pending p JOIN bodies b USING (seq) GROUP BY 1"
-            )
-        }
-        self._backlogs = {name: Backlog(*counted.get(name, (0, 0))) for name in self._destinations}
-        self._refresh_oldest(self._destinations)

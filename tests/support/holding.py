@@ -12,11 +12,11 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 from prometheus_client import CollectorRegistry
 
+from collector.enrich.held_span import TurnTarget
 from collector.enrich.hold import Hold
 from collector.enrich.metrics import HoldMetrics
 from collector.enrich.reader import HoldingReader
 from collector.enrich.settings import HoldConfig
-from collector.enrich.store import TurnTarget
 from collector.journal.protocol import JournalRecord
 from collector.live.standard import StandardReconstruction
 from collector.telemetry.records import Signal
