@@ -30,11 +30,11 @@ def pair_tools(items: Items, tools: Sequence[Node]) -> None:
         left = unmatched
     left = _call_orphans(items, left)
     for node in left:
-        if _is_known(items, node.operation):
-            continue
         operation = node.operation
+        if _is_known(items, operation) or not _name_of(operation):
+            continue
         call = CallItem(
-            name=operation.tool_name or operation.name,
+            name=_name_of(operation),
             arguments=operation.arguments,
             time_ns=operation.start_ns,
             span_id=operation.span_id,
@@ -130,15 +130,20 @@ def _same_name_and_arguments(call: CallItem, operation: Operation) -> bool:
 
 
 def _same_name(call: CallItem, operation: Operation) -> bool:
-    return _may_pair(call, operation) and _names_fit(call.name, operation)
+    return _may_pair(call, operation) and bool(_name_of(operation)) and _names_fit(call.name, operation)
 
 
 def _may_pair(call: CallItem, operation: Operation) -> bool:
     return not (call.call_id and operation.call_id and len(call.call_id) == len(operation.call_id))
 
 
+def _name_of(operation: Operation) -> str:
+    """Empty where a tool's span does not say which tool it is: only its arguments tell."""
+    return operation.tool_name or operation.name
+
+
 def _names_fit(name: str, operation: Operation) -> bool:
-    other = operation.tool_name or operation.name
+    other = _name_of(operation)
     return name == other or (bool(name) and (other.endswith(name) or other.startswith(name) or name.endswith(other)))
 
 

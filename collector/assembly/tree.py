@@ -256,6 +256,8 @@ def _same_tool(one: Operation, two: Operation) -> bool:
     if one.call_id and two.call_id:
         return one.call_id == two.call_id
     first, second = one.tool_name or one.name, two.tool_name or two.name
+    if not first or not second:
+        return False
     return first == second or first.endswith(second) or second.endswith(first)
 
 

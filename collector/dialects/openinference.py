@@ -69,7 +69,12 @@ def read_span(span: Span, decoder: MessageDecoder) -> Operation:
 
 
 def _call(operation: Operation) -> Operation:
-    """An LLM span without messages, model and usage asked no model; some clients' other requests have that kind."""
+    """An LLM span without messages, model and usage asked no model; some clients' other requests have that kind. Nor
+    did one that gives back just what it was given: it made the request ready.
+    """
+    sent = operation.input.messages() if operation.input is not None else ()
+    if sent and [message.digest for message in operation.output] == [message.digest for message in sent]:
+        return replace(operation, kind=OperationKind.OTHER, input=None, output=())
     said = operation.input is not None or operation.output
     if said or operation.model or operation.usage is not None or operation.is_error:
         return operation

@@ -17,7 +17,7 @@ from collector.messages.flat import unflatten
 from collector.messages.frame import span_frame
 from collector.messages.payloads import request_items, response_items, tools_of
 from collector.messages.semconv import agent_of, kind_of, usage_of
-from collector.messages.values import as_str, first
+from collector.messages.values import as_str, decode, first
 from collector.model import Agent
 from collector.operation import Operation, OperationKind, Role
 from collector.telemetry.records import Span
@@ -34,6 +34,8 @@ _KINDS = {
 _CALL_TYPES = {"chat", "completion"}
 _ASKING = {"tool_use", "tool_calls", "tool_call", "function_call"}
 _FLAT = ("gen_ai.prompt.", "gen_ai.completion.")
+_TOOL_CLASS = "Tool.task"
+"""LlamaIndex's tools are recorded under the names of their classes; which one it was is in its output alone."""
 
 
 def sniffs_span(span: Span) -> bool:
@@ -44,6 +46,8 @@ def read_span(span: Span, decoder: MessageDecoder) -> Operation:
     attributes = span.attributes
     wrapper = attributes.get("traceloop.span.kind")
     kind = _KINDS.get(wrapper, OperationKind.OTHER) if isinstance(wrapper, str) else _call_kind(attributes)
+    is_class = wrapper == "task" and str(attributes.get("traceloop.entity.name")).endswith(_TOOL_CLASS)
+    kind = OperationKind.TOOL if is_class else kind
     frame = replace(
         span_frame(span, dialect=NAME, kind=kind),
         agent=agent_of(attributes) or _agent(attributes, kind),
@@ -54,7 +58,10 @@ def read_span(span: Span, decoder: MessageDecoder) -> Operation:
         is_internal=as_str(attributes.get("llm.request.type")) in {"embedding", "rerank"},
     )
     if kind is OperationKind.TOOL:
-        return replace(frame, **_tool(attributes))
+        fields = _tool(attributes)
+        if is_class:
+            frame, fields["tool_name"] = replace(frame, name=""), _name_in_output(attributes)
+        return replace(frame, **fields)
     if kind in {OperationKind.WORKFLOW, OperationKind.AGENT}:
         return replace(frame, **_entity(attributes, decoder))
     return replace(frame, **_flat(attributes, frame, decoder))
@@ -137,6 +144,11 @@ def _tool(attributes: Mapping[str, Any]) -> dict[str, Any]:
         if is_failure(result):
             fields["is_error"] = True
     return fields
+
+
+def _name_in_output(attributes: Mapping[str, Any]) -> str | None:
+    given = decode(attributes.get("traceloop.entity.output"))
+    return as_str(given.get("tool_name")) if isinstance(given, Mapping) else None
 
 
 def _agent(attributes: Mapping[str, Any], kind: OperationKind) -> Agent | None:

@@ -93,6 +93,8 @@ def is_failure(value: object) -> bool:
 
 def _record(value: object) -> Mapping[str, Any] | None:
     """A framework's printed record of how a tool ended: what it gave and, beside it, how it failed."""
+    if isinstance(value, Mapping) and {"raw_input", "raw_output"} <= set(value):
+        return {"result": value["raw_output"], "error": None, "status": "error" if value.get("is_error") else None}
     fields = decode_fields(value) if isinstance(value, str) else None
     return fields if fields is not None and {"result", "error"} <= set(fields) else None
 

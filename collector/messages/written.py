@@ -3,7 +3,8 @@
 Where a model is not trusted with tools of its own, its framework keeps the calls as "tool-call" messages, a sentence
 and a printed list, and what came back as "tool-response" messages: one text for all calls of a step, under a heading,
 without ids. The provider is sent the same texts under the roles that it knows, assistant and user. There, calls are
-only read out of a list that is nothing else, and a user's text is only a result where calls wait for one.
+only read out of a list that is nothing else, and a user's text is only a result where calls wait for one. So it is with
+the actions and observations of a model that reasons in words.
 """
 
 from __future__ import annotations
@@ -17,14 +18,21 @@ from collector.messages.digests import with_digest
 from collector.messages.parts import parts_of
 from collector.messages.reprs import decode_repr
 from collector.messages.tool_blocks import tool_call
-from collector.messages.values import decode
-from collector.operation import Chain, Message, Part, Role, TextPart, ToolCallPart, ToolResultPart
+from collector.messages.values import decode, object_or_text, plain
+from collector.operation import Chain, Message, Part, ReasoningPart, Role, TextPart, ToolCallPart, ToolResultPart
 
 _CALLS = frozenset({"tool-call", "tool_call", "toolcall"})
 _RESULTS = frozenset({"tool-response", "tool_response", "toolresponse"})
-_HEADING = re.compile(r"\A\s*(?:Observations?|Tool response|Result):[ \t]*\n")
+_HEADING = re.compile(r"\A\s*(?:Observations?:[ \t]*\n?|(?:Tool response|Result):[ \t]*\n)")
 _CALL_ID = re.compile(r"\A\s*Call id:[ \t]*(?P<id>\S+)[ \t]*\n")
 _ASKING = "Calling tools:\n["
+_ACTING = "Action Input:"
+_ACTION = re.compile(
+    r"^Action:[ \t]*(?P<name>[\w.-]{1,128})[ \t]*\n+Action Input:\s*(?P<given>\{.*\})\s*\Z", re.MULTILINE | re.DOTALL
+)
+"""How a model is made to call a tool in words (ReAct), where it stops to be told what the tool observed."""
+_THOUGHT = "Thought:"
+_ANSWER = re.compile(r"\A\s*Thought:(?P<thought>.*?)^(?:Final )?Answer:\s*(?P<answer>.*)\Z", re.MULTILINE | re.DOTALL)
 _TASK = "\nNew task:\n"
 """The user's next words, where they were put into one message with what a tool gave back."""
 _MAX_PROSE = 200
@@ -47,18 +55,39 @@ def written_calls(role: object, content: object) -> tuple[Part, ...] | None:
 
 def may_ask(part: Part) -> bool:
     """A quick look, for every message is looked at."""
-    return isinstance(part, TextPart) and _ASKING in part.text
+    return isinstance(part, TextPart) and (
+        _ASKING in part.text or _ACTING in part.text or part.text.lstrip().startswith(_THOUGHT)
+    )
 
 
 def with_written_calls(parts: Sequence[Part]) -> tuple[Part, ...] | None:
-    """An assistant's parts with the calls that its text ends with; None where it ends with none."""
+    """An assistant's parts with the calls that its text ends with, or the answer that its thought does; else None."""
     last = parts[-1] if parts else None
-    start = last.text.rfind(_ASKING) if isinstance(last, TextPart) else -1
-    if not isinstance(last, TextPart) or start < 0:
+    if not isinstance(last, TextPart):
         return None
-    asked = _listed(last.text[start + len(_ASKING) - 1 :])
+    start = last.text.rfind(_ASKING)
+    asked = _listed(last.text[start + len(_ASKING) - 1 :]) if start >= 0 else ()
+    if not asked:
+        start, asked = _acted(last.text)
+    if not asked:
+        answered = _ANSWER.match(last.text)
+        if answered is None or not answered["answer"].strip():
+            return None
+        return (*parts[:-1], ReasoningPart(answered["thought"].strip()), TextPart(answered["answer"].strip()))
     said = last.text[:start].rstrip()
-    return (*parts[:-1], *([TextPart(said)] if said else []), *asked) if asked else None
+    return (*parts[:-1], *([TextPart(said)] if said else []), *asked)
+
+
+def _acted(text: str) -> tuple[int, tuple[ToolCallPart, ...]]:
+    """Where the last action of a text begins, and the call that it is."""
+    start = text.rfind("Action:", 0, max(0, text.rfind(_ACTING)))
+    found = _ACTION.match(text, start) if start >= 0 and (start == 0 or text[start - 1] == "\n") else None
+    if found is None:
+        return -1, ()
+    given: Any = decode(found["given"])
+    if isinstance(given, str):
+        given = decode_repr(given)
+    return (start, (ToolCallPart(found["name"], plain(given)),)) if isinstance(given, Mapping) else (-1, ())
 
 
 def untold_result(chain: Chain | None, message: Message) -> tuple[Message, ...]:
@@ -70,7 +99,7 @@ def untold_result(chain: Chain | None, message: Message) -> tuple[Message, ...]:
     if heading is None or not any(isinstance(part, ToolCallPart) for part in chain.message.parts):
         return (message,)
     result, _, words = first.text[heading.end() :].partition(_TASK)
-    told = Message(role=Role.TOOL, parts=(ToolResultPart(result=result),), gaps=message.gaps)
+    told = Message(role=Role.TOOL, parts=(ToolResultPart(object_or_text(result)),), gaps=message.gaps)
     rest = (*([TextPart(words)] if words else []), *message.parts[1:])
     said = [with_digest(replace(message, parts=rest))] if rest else []
     return (with_digest(told), *said)
