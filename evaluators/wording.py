@@ -37,6 +37,8 @@ _MAX_PLACES = 1000
 _PAUSES = ".,;:!?()\u2026\u3002\uff01\uff1f\uff0c\u3001\uff1b\uff1a\u060c\u061f\u0964 "
 _SPLIT_NUMBER = re.compile(r"\d\0\d|\d\0\.\d|\d\.\0\d|\d\0,\d{3}(?!\d)|\d,\0\d{3}(?!\d)")
 """With a NUL where it is looked at."""
+_ESCAPE = re.compile(r"\\u\{[0-9a-f]{0,5}\Z")
+"""Of a sign that is shown by its number; see `transcript.escape`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +84,8 @@ def is_inside_number(text: str, at: int) -> bool:
     """Whether what stands before this place and what stands behind it are one number."""
     if text[max(0, at - _MAX_DIGITS) : at + _MAX_DIGITS].isdecimal():
         return False  # Too long to mean anything, and it may have to be cut somewhere.
+    if _ESCAPE.search(text[max(0, at - 8) : at]):
+        return False
     return _SPLIT_NUMBER.search(f"{text[max(0, at - 2) : at]}\0{text[at : at + 5]}") is not None
 
 

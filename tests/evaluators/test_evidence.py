@@ -113,11 +113,12 @@ def test_evidence_names_the_span_of_its_step_else_the_turns():
 
 
 def test_hidden_characters_can_be_quoted_as_they_are_shown():
-    hidden = conversation_unit(ConversationBuilder().turn("ab\u200bcdef").answer("Fine.").build())
+    hidden = conversation_unit(ConversationBuilder().turn("It is ab\u200bcdef").answer("Fine.").build())
 
     evidence = verify(Citation("t0.user", "ab\\u{200b}cdef"), hidden)
+    cut = verify(Citation("t0.user", "It is ab\\u{20"), hidden)
 
-    assert evidence.turn == 0
+    assert (evidence.turn, cut.turn) == (0, 0)
 
 
 def test_quotes_are_stored_visible_and_bounded():
