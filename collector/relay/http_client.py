@@ -14,6 +14,7 @@ import httpx2
 
 from collector.errors import PermanentError, RetryableError
 from collector.relay.destination import Destination, DestinationError
+from collector.unreachable import why_unreachable
 
 MAX_ANSWER_BYTES = 4 << 20
 
@@ -54,7 +55,7 @@ class HttpClient:
         except (httpx2.UnsupportedProtocol, httpx2.LocalProtocolError, httpx2.InvalidURL) as err:
             raise PermanentError(f"{self._who} cannot be sent the request ({type(err).__name__}).") from err
         except (httpx2.RequestError, ssl.SSLError, OSError) as err:
-            raise RetryableError(f"{self._who} cannot be reached ({type(err).__name__}).") from err
+            raise RetryableError(f"{self._who} cannot be reached ({why_unreachable(err)}).") from err
 
     async def close(self) -> None:
         await self._client.aclose()

@@ -16,6 +16,7 @@ import orjson
 import structlog
 
 from collector.clock import Clock
+from collector.unreachable import why_unreachable
 from evaluators.judge.address import completions_url
 from evaluators.judge.completion import Completion, read_completion
 from evaluators.judge.config import JudgeConfig
@@ -99,7 +100,7 @@ class OpenAIEndpoint:
         except httpx2.TransportError as err:
             raise JudgeError(
                 JudgeErrorType.CONNECTION,
-                f"{self._where} cannot be reached, or hung up.",
+                f"{self._where} cannot be reached, or hung up ({why_unreachable(err)}).",
                 may_be_billed=not isinstance(err, _NOT_SENT),
             ) from err
         except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as err:

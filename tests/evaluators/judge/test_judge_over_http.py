@@ -171,7 +171,8 @@ async def test_a_server_that_is_not_there_is_a_connection_error():
         failed = await failure(judge)
 
     assert failed.error_type is JudgeErrorType.CONNECTION
-    assert str(failed) == "The judge 'scripted-judge' at http://127.0.0.1:1/v1 cannot be reached, or hung up."
+    where = "The judge 'scripted-judge' at http://127.0.0.1:1/v1"
+    assert str(failed) == f"{where} cannot be reached, or hung up (Connection refused)."
 
 
 async def test_a_response_without_end_is_cut_off():
