@@ -255,6 +255,9 @@ class Items:
             return call if is_new else None
         if fill_only or self._is_known_orphan(part):
             return None
+        if part.result is None and not part.call_id and not part.name:
+            self.gaps.add(GapKind.ORPHAN_RESULT)
+            return None
         orphan = CallItem(
             part.name or "", None, time_ns, span_id, part.call_id, has_arguments=False, agent=agent, is_orphan=True
         )

@@ -32,6 +32,9 @@ _KINDS = {
     "create_thread_run": OperationKind.AGENT,
 }
 _LISTS = {"list_messages", "list_run_steps", "list_conversation_items"}
+_SET_UP = {"create_agent", "create_thread"}
+_STATES = {"start_thread_run", "create_thread_run"}
+"""Spans of a run that tell its state alone, unless they hold what was said in it."""
 
 
 def sniffs_span(span: Span) -> bool:
@@ -60,6 +63,10 @@ def read_span(span: Span, decoder: MessageDecoder) -> Operation:
     frame = span_frame(span, dialect=NAME, kind=_KINDS.get(operation, OperationKind.OTHER))
     if operation in _LISTS:
         return replace(frame, is_internal=True)  # what is listed was said elsewhere
+    if operation in _SET_UP:
+        return replace(frame, agent=agent_of(attributes), is_internal=True)
+    if operation in _STATES and not span.events:
+        return replace(frame, kind=OperationKind.OTHER, agent=agent_of(attributes))
     if operation == "submit_tool_outputs":
         return replace(frame, **_submitted(span))
     said = {event.name: event.attributes.get("gen_ai.event.content") for event in span.events if event.name in _EVENTS}

@@ -16,6 +16,7 @@ from collector.messages.entities import call_arguments, call_result, input_items
 from collector.messages.flat import unflatten
 from collector.messages.frame import span_frame
 from collector.messages.payloads import request_items, response_items, tools_of
+from collector.messages.roles import role_of
 from collector.messages.semconv import agent_of, kind_of, usage_of
 from collector.messages.values import as_str, decode, first
 from collector.model import Agent
@@ -80,7 +81,10 @@ def _flat(attributes: Mapping[str, Any], frame: Operation, decoder: MessageDecod
         return _bodies(attributes, decoder)
     if frame.scope.endswith(".replicate"):
         completions = _pieces(completions)
-    sent = decoder.read(list(map(_prompt, prompts)) if isinstance(prompts, list) else None, default=Role.USER)
+    asked = list(map(_prompt, prompts)) if isinstance(prompts, list) else None
+    if asked is not None and frame.scope.endswith("instrumentation-vertexai"):
+        asked = _with_untold_results(asked)
+    sent = decoder.read(asked, default=Role.USER)
     first_one = list(map(_completion, completions[:1])) if isinstance(completions, list) else None
     given = decoder.read(first_one, default=Role.ASSISTANT)
     return {
@@ -109,9 +113,28 @@ def _pieces(completions: Any) -> Any:
 
 def _prompt(item: Any) -> Any:
     """Earlier releases know no tools among LangChain's roles; a bare prompt goes by the name of who says it."""
-    if isinstance(item, Mapping) and set(item) == {"user"}:
+    if not isinstance(item, Mapping):
+        return item
+    if isinstance(item.get("user"), str) and "content" not in item:
         return {"role": "user", "content": item["user"]}
-    return {**item, "role": "tool"} if isinstance(item, Mapping) and item.get("role") == "unknown" else item
+    if item.get("content") == "null" and role_of(item.get("role")) is Role.ASSISTANT:
+        return {**item, "content": None}
+    return {**item, "role": "tool"} if item.get("role") == "unknown" else item
+
+
+def _with_untold_results(prompts: list[Any]) -> list[Any]:
+    """Gemini's results come as the user's; unrecorded, they are empty texts, as calls are: a user's words are none."""
+    found = list(prompts)
+    for index in range(1, len(prompts)):
+        item = prompts[index]
+        is_silent = isinstance(item, Mapping) and item.get("content") in (None, "") and _is(item, Role.USER)
+        if is_silent and _is(prompts[index - 1], Role.ASSISTANT):
+            found[index] = {**item, "role": "tool", "content": None}
+    return found
+
+
+def _is(item: Any, role: Role) -> bool:
+    return isinstance(item, Mapping) and role_of(item.get("role")) is role
 
 
 def _completion(item: Any) -> Any:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from collector.model import GapKind
 from collector.telemetry.records import Span, SpanEvent
 from tests.support.genai_spans import T0, rebuild, span
 from tests.support.two_turns import (
@@ -92,3 +93,20 @@ def test_events_named_after_the_current_attributes_are_read() -> None:
 
     assert shown(conversation) == [(ASKED, [], TOLD)]
     assert conversation.system_instructions == PROMPT
+
+
+def test_what_only_sets_up_an_agent_or_tells_the_state_of_a_run_is_no_turn() -> None:
+    """A run that is polled: each request a trace of its own, and nothing said in those that ask how it goes."""
+    items = [
+        span(
+            "agent", own("create_agent") | {"gen_ai.thread.id": ""}, trace="a", events=[said("system", content=PROMPT)]
+        ),
+        span("m", own("create_message"), at=5, trace="b", events=[said("user", content=ASKED, role="user")]),
+        span("run", own("start_thread_run", **{"gen_ai.thread.run.status": "completed"}), at=6, trace="c"),
+        span("get", own("get_thread_run", **{"gen_ai.thread.run.status": "completed"}), at=7, trace="d"),
+    ]
+
+    (conversation,) = rebuild(items)
+
+    assert shown(conversation) == [(ASKED, [], None)]
+    assert conversation.turns[0].gaps == (GapKind.OUTPUT_MISSING,)

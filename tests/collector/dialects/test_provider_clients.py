@@ -6,6 +6,8 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+import pytest
+
 from collector.model import Conversation, GapKind
 from collector.telemetry.records import LogRecord, Span
 from tests.support.genai_spans import log, rebuild, span
@@ -338,3 +340,74 @@ def test_the_pieces_of_a_generated_text_that_were_recorded_as_an_answer_each_are
     conversation = only([span("c1", asked | texts, scope="opentelemetry.instrumentation.replicate")])
 
     assert shown(conversation) == [(ASKED, [], TOLD)]
+
+
+def test_a_prompt_by_the_name_of_who_says_it_stands_beside_a_role_as_well() -> None:
+    named = [
+        {"role": "USER", "content": ASKED},
+        {"role": "CHATBOT", "content": TOLD},
+        {"role": "user", "user": ASKED_NEXT},
+    ]
+
+    assert shown(only([span("c1", flattened(named, ENDS))])) == [(ASKED, [], TOLD), WHOLE[1]]
+
+
+def test_an_answer_that_was_written_as_null_is_an_empty_one() -> None:
+    """Its calls are those of the call before; the model did not say "null"."""
+    items = [
+        span("c1", flattened(FIRST, {"role": "assistant", "content": ""} | _calls()), trace="a"),
+        span("c2", flattened([*FIRST, {"role": "assistant", "content": "null"}, RETURNED], THEN), trace="b", at=10),
+    ]
+
+    assert shown(only(items)) == WHOLE[:1]
+
+
+def test_results_that_come_as_empty_texts_of_the_user_are_no_turns() -> None:
+    silent = {"role": "model", "content": ""}
+    unrecorded = {"role": "user", "content": ""}
+    replay = [*FIRST, silent, unrecorded]
+    scope = "@traceloop/instrumentation-vertexai"
+
+    conversation = only([
+        span("c1", flattened(FIRST, silent), trace="a", scope=scope),
+        span("c2", flattened(replay, {"role": "model", "content": TOLD}), trace="b", at=10, scope=scope),
+    ])  # fmt: skip
+
+    assert shown(conversation) == [(ASKED, [], TOLD)]
+
+
+def typed(text: str, **more: str) -> dict[str, str]:
+    message = {"role": "user", "parts": [{"type": "text", "content": text}]}
+    answer = {"role": "assistant", "parts": [{"type": "text", "content": TOLD}]}
+    return {
+        "gen_ai.operation.name": "chat",
+        "gen_ai.input.messages": json.dumps([message]),
+        "gen_ai.output.messages": json.dumps([answer]),
+    } | {key.replace("__", "."): value for key, value in more.items()}
+
+
+ITEMS = [
+    {"role": "user", "content": ASKED},
+    {"type": "function_call", "call_id": CALL, "name": TOOL, "arguments": json.dumps(ARGUMENTS)},
+    {"type": "function_call_output", "call_id": CALL, "output": json.dumps(RESULT)},
+]
+
+
+@pytest.mark.parametrize("identity", [{"gen_ai__response__id": "resp_1"}, {}], ids=["whole", "streamed"])
+def test_a_list_of_items_that_was_recorded_as_a_users_text_is_that_list(identity: dict[str, str]) -> None:
+    item = span("c1", typed(json.dumps(ITEMS), **identity), scope="@traceloop/instrumentation-openai")
+
+    assert shown(only([item])) == WHOLE[:1]
+
+
+@pytest.mark.parametrize(
+    ("scope", "identity"),
+    [("@traceloop/instrumentation-openai", "chatcmpl-1"), ("opentelemetry.instrumentation.openai.v1", "resp_1")],
+    ids=["another-interface", "another-instrumentation"],
+)
+def test_a_list_of_items_that_a_user_wrote_stays_the_users_text(scope: str, identity: str) -> None:
+    written = json.dumps(ITEMS)
+
+    conversation = only([span("c1", typed(written, gen_ai__response__id=identity), scope=scope)])
+
+    assert shown(conversation) == [(written, [], TOLD)]
