@@ -56,7 +56,9 @@ class ReceiverLimitsConfig(ConfigPart):
     max_in_flight_bytes: Bytes = 128 << 20
     """All request bodies in memory at one time (bytes); over it, clients are told to come back."""
     max_connections: Annotated[int, Field(gt=0)] = 1024
-    """Open connections of each receiver at one time; over it, new ones are refused."""
+    """Open connections of each receiver at one time; over it, new ones are refused. Fewer where the system
+    allows too few open files; the log then says so.
+    """
     max_concurrent_requests: Annotated[int, Field(gt=0)] = 256
     """Requests at work at one time, over both receivers; over it, clients are told to come back."""
 

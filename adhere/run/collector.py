@@ -25,6 +25,7 @@ from adhere.run.data_dir import Addresses, DataDir
 from adhere.run.destinations import relay_destinations
 from adhere.run.lifetime import Lifetime
 from adhere.run.loop_lag import measure_loop_lag
+from adhere.run.open_files import raise_open_files
 from adhere.run.peer_metrics import PeerMetrics
 from adhere.run.relaying import KeptRelay
 from adhere.run.role_lock import RoleLock
@@ -71,7 +72,8 @@ async def _run(config: Config, lifetime: Lifetime, data: DataDir, *, clock: Cloc
         clock=clock,
         metrics=journal_metrics,
     )
-    intake = Intake(journal, limits=plan.limits(config), metrics=ReceiverMetrics(registry), clock=clock)
+    limits = plan.limits(config, open_files=raise_open_files())
+    intake = Intake(journal, limits=limits, metrics=ReceiverMetrics(registry), clock=clock)
     http_settings = plan.http_settings(config, sender_id=sender_id)
     grpc_settings = plan.grpc_settings(config, sender_id=sender_id)
     http = HttpReceiver(http_settings, intake=intake) if config.receivers.http.enabled else None

@@ -24,6 +24,7 @@ from adhere.run.exporting import exporter_context
 from adhere.run.handing_over import HandOver
 from adhere.run.lifetime import Lifetime
 from adhere.run.loop_lag import measure_loop_lag
+from adhere.run.open_files import raise_open_files
 from adhere.run.role_lock import RoleLock
 from adhere.run.stopping import Steps
 from adhere.run.tuning import settle_in
@@ -58,6 +59,7 @@ log = structlog.get_logger(__name__)
 
 
 async def run_evaluator(config: Config, lifetime: Lifetime) -> None:
+    raise_open_files()
     data = DataDir(config.data_dir)
     data.create()
     with RoleLock(data.path, "evaluator"):

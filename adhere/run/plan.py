@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from pydantic import SecretStr
@@ -12,6 +13,7 @@ from adhere.config.judging import WaitConfig
 from adhere.config.model import Config
 from adhere.config.receiving import RelayConfig, TlsServerConfig
 from adhere.run.data_dir import DataDir
+from adhere.run.open_files import connections_within
 from collector.dialects.declared import DeclaredSpan
 from collector.enrich.settings import HoldConfig
 from collector.journal.settings import JournalSettings
@@ -43,8 +45,9 @@ def relay_cursor(destination: Destination) -> str:
     return f"relay-{destination.name}"
 
 
-def limits(config: Config) -> ReceiverLimits:
-    return ReceiverLimits(**config.receivers.limits.model_dump())
+def limits(config: Config, *, open_files: int) -> ReceiverLimits:
+    wanted = ReceiverLimits(**config.receivers.limits.model_dump())
+    return replace(wanted, max_connections=connections_within(open_files, wanted=wanted.max_connections))
 
 
 def http_settings(config: Config, *, sender_id: str) -> HttpReceiverSettings:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import socket
 import ssl
 
@@ -45,7 +46,7 @@ def behind(cause: BaseException) -> httpx2.ConnectError:
         (failed_handshake(with_tls=True), "its certificate is not trusted: unable to get local issuer certificate"),
         (failed_handshake(with_tls=False), "TLS failed: wrong version number"),
         (socket.gaierror(-2, "Name or service not known"), "Name or service not known"),
-        (ExceptionGroup("one an address", [OSError(113, "...")]), "No route to host"),
+        (ExceptionGroup("one an address", [OSError(errno.EHOSTUNREACH, "...")]), "No route to host"),
         (ValueError("secret"), "ConnectError"),
     ],
     ids=["certificate", "no TLS", "name", "addresses", "unknown"],
