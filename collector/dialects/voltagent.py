@@ -16,7 +16,7 @@ from collector.operation import Operation, OperationKind, Usage
 from collector.telemetry.records import Span
 
 NAME = "voltagent"
-MARKERS = (b"voltagent.", b"agent.messages", b"llm.messages")
+MARKERS = (b"voltagent.", b"agent.messages", b"llm.messages", b"entity.type")
 
 _SIGNS = ("voltagent.conversation_id", "voltagent.operation_id", "agent.messages", "llm.messages")
 _KINDS = {
@@ -30,7 +30,9 @@ _INTERNAL = {"memory", "guardrail", "eval"}
 
 
 def sniffs_span(span: Span) -> bool:
-    return any(key in span.attributes for key in _SIGNS)
+    """Of a tool's span in later releases only what all spans have tells whose it is."""
+    attributes = span.attributes
+    return any(key in attributes for key in _SIGNS) or ("entity.type" in attributes and "span.type" in attributes)
 
 
 def read_span(span: Span, decoder: MessageDecoder) -> Operation:
@@ -51,7 +53,7 @@ def read_span(span: Span, decoder: MessageDecoder) -> Operation:
             fields = tool_fields(
                 as_str(first(attributes, "tool.name", "entity.name")) or span.name,
                 first(attributes, "tool.arguments", "input"),
-                first(attributes, "tool.result", "output"),
+                next((attributes[key] for key in ("tool.result", "output") if key in attributes), None),
             )
             fields["call_id"] = fields.get("call_id") or as_str(first(attributes, "tool.call.id", "tool.callId"))
         case OperationKind.AGENT | OperationKind.WORKFLOW:
