@@ -26,6 +26,7 @@ _ERROR_TEXT = re.compile(
     re.IGNORECASE,
 )
 _SINGLE = (str, int, float)
+_NO_ERROR = frozenset({"", "none", "null", "no", "false", "no error", "ok"})
 _FAILED_STATUS = frozenset({"error", "failed", "failure"})
 
 
@@ -195,12 +196,19 @@ def says_failed(value: JsonValue) -> bool:
         return _ERROR_TEXT.match(value) is not None
     if not isinstance(value, Mapping):
         return False
-    if value.get("error") not in (None, False, "", 0) and not isinstance(value.get("error"), int | float):
+    if _names_error(value.get("error")):
         return True
     if value.get("isError") is True or value.get("is_error") is True or value.get("success") is False:
         return True
     status = value.get("status")
     return value.get("ok") is False or (isinstance(status, str) and status.casefold() in _FAILED_STATUS)
+
+
+def _names_error(error: JsonValue) -> bool:
+    """A number is a code that may mean success, or a measure."""
+    if isinstance(error, str):
+        return error.strip().casefold() not in _NO_ERROR
+    return error is True or (bool(error) and not isinstance(error, int | float))
 
 
 def leaves(value: JsonValue, *, depth: int = 32, keys: bool = False) -> Iterator[bool | int | float | str]:

@@ -178,7 +178,8 @@ def _updated(known: KeptIntention, update: Update, unit: Unit) -> KeptIntention:
 
 
 def _shown(citations: list[Citation], satisfied: str, unit: Unit) -> list[tuple[str, str]]:
-    verified(citations, unit)
+    """Only a no stands on evidence; none is asked for of the others."""
     if satisfied != "no":
         return []
+    verified(citations, unit)
     return [(item.at, item.quote) for item in all_placed(citations, unit)]

@@ -9,15 +9,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from collector.model import GapKind, TurnStatus
+from collector.model import GapKind, JsonValue, TurnStatus
 from evaluators.finding import Breach, Finding, concluded
 from evaluators.rules.conditions import Condition, at_path, equal, words
 from evaluators.rules.rule import Within, matches, result_matches, subjects
 from evaluators.rules.tools import Tools
+from evaluators.squeezing import folded
 from evaluators.timeline import Call, Result, Timeline
+from evaluators.transcript.values import value_text
 
 _UNSEEN = frozenset({GapKind.HISTORY_UNSEEN, GapKind.HISTORY_COMPACTED})
 """Earlier steps may be missing from the telemetry, so their absence proves nothing."""
+
+
+_JOINTS = dict.fromkeys(map(ord, " -_\u2010\u2011\u2013"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +63,14 @@ def _same(call: Call, subject: Call, names: tuple[str, ...]) -> bool | None:
         left, right = next(at_path(call.arguments, name), None), next(at_path(subject.arguments, name), None)
         if left is None or right is None:
             return None if call.step.arguments is None or subject.step.arguments is None else False
-        if not equal(left, right):
+        if not (equal(left, right) or _plain(left) == _plain(right)):
             return False
     return True
+
+
+def _plain(value: JsonValue) -> str:
+    """Models write the same identifier in other cases and with other hyphens. Points and commas may tell numbers."""
+    return folded(value_text(value)).translate(_JOINTS)
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,6 +73,12 @@ async def test_each_intention_is_reported_with_its_turn_its_words_and_what_becam
     assert [(item.turn, item.quote) for item in judgement.evidence] == [(0, "I cannot order taxis.")]
 
 
+async def test_what_is_cited_for_a_yes_costs_no_repair():
+    judgement, server = await judged(reply({**TABLE, "evidence": [{"at": "t0.answer", "quote": "No such words here"}]}))
+
+    assert (judgement.score, judgement.evidence, len(server.calls)) == (1.0, (), 1)
+
+
 async def test_what_was_never_answered_is_shown_by_the_users_own_words():
     judgement, _ = await judged(reply({**TAXI, "evidence": []}))
 
