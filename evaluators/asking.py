@@ -81,7 +81,7 @@ async def _ask(asking: Asking[A], unit: Unit, judge: Judge, memory: Memory | Non
         record = judged
     question = question_of(asking, unit, record, facts=facts)
     answer = await judge.ask(question, read=lambda content: _checked(asking, unit, record, question, content))
-    details = {"coverage": record.coverage, "repaired": answer.repaired}
+    details = {"coverage": record.coverage, **answer.details}
     return replace(answer.value, details={**answer.value.details, **details}, judge=answer.info)
 
 

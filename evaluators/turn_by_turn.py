@@ -162,6 +162,7 @@ class _Passes:
         self._info = _plus(self._info, answer.info)
         self._details |= {
             "coverage": coverage(after.shown_chars, after.total_chars),
+            **answer.details,
             "repaired": bool(self._details["repaired"]) or answer.repaired,
         }
         if self._count > 1:

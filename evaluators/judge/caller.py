@@ -158,7 +158,7 @@ class Caller:
         completion = load_completion(answer)
         tally.cached_calls += 1
         tally.keys.append(key)
-        tally.finish_reason = completion.finish_reason
+        tally.answer(completion)
         return completion
 
     def _answered(self) -> None:

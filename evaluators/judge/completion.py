@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from typing import Any, TypeGuard
 
 from evaluators.judge.errors import JudgeError, JudgeErrorType
+from evaluators.transcript.escape import one_line
 from evaluators.transcript.tokens import estimate_tokens
 
 _CUT_OFF = frozenset({"length", "max_tokens", "max_output_tokens"})
 _FILTERED = frozenset({"content_filter", "safety", "refusal", "recitation", "prohibited_content", "blocklist"})
 """As providers behind gateways call it."""
 _TEXT_PARTS = frozenset({None, "text", "output_text"})
+_MAX_NAME_CHARS = 80
 _MOST_TOKENS = 1 << 32
 """Over it a count is none: no model reads as much, and a ledger could not hold what it comes to."""
 
@@ -35,6 +37,8 @@ class Completion:
     """None: the endpoint does not say."""
     refused: bool
     """The model or a content filter declined to answer."""
+    model: str | None = None
+    """As the endpoint calls the model that answered; None: it does not say."""
 
     @property
     def cut_off(self) -> bool:
@@ -49,12 +53,12 @@ def usage_of(completion: Completion, *, prompt: str) -> Usage:
 
 def dump_completion(completion: Completion) -> bytes:
     """To be kept; what the call cost is not, since it costs nothing to recall it."""
-    return json.dumps([completion.content, completion.finish_reason]).encode()
+    return json.dumps([completion.content, completion.finish_reason, completion.model]).encode()
 
 
 def load_completion(kept: bytes) -> Completion:
-    content, finish_reason = json.loads(kept)
-    return Completion(content, finish_reason, usage=None, refused=False)
+    content, finish_reason, *model = json.loads(kept)  # Earlier releases kept no model.
+    return Completion(content, finish_reason, usage=None, refused=False, model=next(iter(model), None))
 
 
 def read_completion(body: bytes) -> Completion:
@@ -79,7 +83,12 @@ def read_completion(body: bytes) -> Completion:
         finish_reason=finish_reason,
         usage=_usage(completion.get("usage")),
         refused=filtered or bool(refusal and not _is_object(content)),
+        model=_model(completion.get("model")),
     )
+
+
+def _model(name: object) -> str | None:
+    return one_line(name.strip(), max_chars=_MAX_NAME_CHARS) or None if isinstance(name, str) else None
 
 
 def _loaded(body: bytes) -> Any:

@@ -40,6 +40,13 @@ class Answer(Generic[T]):
     value: T
     info: JudgeInfo
     repaired: bool
+    answered_by: str | None = None
+    """Where the endpoint names another model than was asked for: a dated one, or what a gateway chose instead."""
+
+    @property
+    def details(self) -> dict[str, object]:
+        """What a verdict says of how it was answered."""
+        return {"repaired": self.repaired} | ({"answered_by": self.answered_by} if self.answered_by else {})
 
 
 class Judge:
@@ -95,7 +102,8 @@ class Judge:
                 self._observe()
                 value, repaired = await self._within_deadline(question, read, tally)
             outcome = "repaired" if repaired else "answered" if tally.calls else "cached"
-            return Answer(value, self._info(tally, started_s), repaired)
+            other = tally.answered_by if tally.answered_by != self.name else None
+            return Answer(value, self._info(tally, started_s), repaired, other)
         except JudgeError as err:
             outcome = err.error_type.value
             err.info = self._info(tally, started_s)

@@ -21,17 +21,24 @@ class Tally:
     reasoning_tokens: int | None = None
     tokens_estimated: bool = False
     finish_reason: str | None = None
+    answered_by: str | None = None
+    """Of the last answer; see `Completion.model`."""
     keys: list[str] = field(default_factory=list)
     """Of the calls that were answered, now or before."""
 
     def add(self, completion: Completion, usage: Usage) -> None:
-        self.finish_reason = completion.finish_reason
+        self.answer(completion)
         self.tokens_estimated |= completion.usage is None
         if usage.reasoning_tokens is not None:
             self.reasoning_tokens = (self.reasoning_tokens or 0) + usage.reasoning_tokens
         self.input_tokens += usage.input_tokens
         self.cached_input_tokens += usage.cached_input_tokens
         self.output_tokens += usage.output_tokens
+
+    def answer(self, completion: Completion) -> None:
+        """A new one, or one that was kept from before."""
+        self.finish_reason = completion.finish_reason
+        self.answered_by = completion.model
 
     def info(self, name: str, *, pricing: Pricing, duration_s: float) -> JudgeInfo:
         return JudgeInfo(

@@ -19,7 +19,6 @@ from evaluators.errors import EvaluatorConfigError
 from evaluators.judge.completion import Completion, Usage, read_completion
 from evaluators.judge.errors import JudgeError
 from evaluators.judge.question import Question, Repair
-from evaluators.transcript.escape import one_line
 
 _DIGEST_DIGITS = 24
 
@@ -28,8 +27,6 @@ _DIGEST_DIGITS = 24
 class Kept:
     completion: Completion
     duration_s: float | None = None
-    model: str | None = None
-    """Which says that it gave the answer."""
 
 
 @dataclass(slots=True)
@@ -98,18 +95,11 @@ def _take(line: bytes, answers: Answers, model: str | None) -> None:
         else:
             if name not in answers.kept:
                 duration_s = record.get("adhere_duration_s")
-                answers.kept[name] = Kept(
-                    completion, duration_s if isinstance(duration_s, float) else None, _model_of(body)
-                )
+                answers.kept[name] = Kept(completion, duration_s if isinstance(duration_s, float) else None)
                 answers.failed.pop(name, None)
             return
     if name not in answers.kept:
         answers.failed[name] = failure
-
-
-def _model_of(body: object) -> str | None:
-    model = body.get("model") if isinstance(body, Mapping) else None
-    return one_line(model, max_chars=80) if isinstance(model, str) else None
 
 
 def _failure(status: object, error: object) -> str | None:
@@ -160,6 +150,8 @@ def _body(completion: Completion) -> Mapping[str, Any]:
     message = {"role": "assistant", "content": completion.content or None, "refusal": refusal}
     body: dict[str, Any] = {"choices": [{"message": message, "finish_reason": completion.finish_reason}]}
     usage = completion.usage
+    if completion.model is not None:
+        body["model"] = completion.model
     if usage is not None:
         body["usage"] = _usage(usage)
     return body

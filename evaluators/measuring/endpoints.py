@@ -136,7 +136,7 @@ class BatchEndpoint:
     def other_models(self) -> Mapping[str, int]:
         """Models that gave answers which were used and are not called as the judge is, nor a snapshot of it."""
         asked = self._config.model.rpartition("/")[2]
-        given = (kept.model for name, kept in self._answers.kept.items() if name in self.used)
+        given = (kept.completion.model for name, kept in self._answers.kept.items() if name in self.used)
         return Counter(model for model in given if model and not model.rpartition("/")[2].startswith(asked))
 
     @property

@@ -6,8 +6,12 @@ import json
 import pytest
 
 from evaluators.judge.errors import JudgeErrorType
+from evaluators.judge.memory_ledger import MemoryLedger
+from evaluators.task_adherence.evaluator import TaskAdherence
+from tests.support.conversations import refund_conversation, turn_unit
+from tests.support.judge_call import JudgeCall
 from tests.support.judge_question import GOOD, QUESTION, failure, read
-from tests.support.judge_reply import Reply, always
+from tests.support.judge_reply import Reply, always, answer
 from tests.support.judges import scripted_judge
 
 
@@ -68,6 +72,23 @@ async def test_an_answer_is_found_wherever_a_server_puts_it(message):
         given = await judge.ask(QUESTION, read=read)
 
     assert (given.value.summary, len(server.calls)) == ("Gut. 好。", 1)
+
+
+async def test_a_verdict_names_the_model_that_answered_in_place_of_the_one_asked_for():
+    def script(call: JudgeCall) -> Reply:
+        body = json.loads(completion_of({"content": json.dumps(GOOD)}))
+        return Reply(body=json.dumps(body | {"model": "scripted-judge-2026-08-07\n"}).encode())
+
+    unit = turn_unit(refund_conversation(verified=True))
+    async with scripted_judge(script, ledger=MemoryLedger()) as (judge, server):
+        verdicts = [await TaskAdherence(judge=judge).evaluate(unit) for _ in range(2)]
+    async with scripted_judge(always(answer(GOOD))) as (judge, _):
+        plain = await TaskAdherence(judge=judge).evaluate(unit)
+
+    assert [verdict.details["answered_by"] for verdict in verdicts] == ["scripted-judge-2026-08-07"] * 2
+    assert [verdict.judge.name for verdict in verdicts] == ["scripted-judge"] * 2
+    assert len(server.calls) == 1
+    assert "answered_by" not in plain.details
 
 
 @pytest.mark.parametrize(

@@ -85,7 +85,7 @@ def test_kept_answers_come_back_as_they_were(tmp_path):
     completions = {
         "a": Completion("{\u2028\ud800}", "stop", Usage(10, 4, 3), refused=False),
         "b": Completion("", "content_filter", None, refused=True),
-        "c": Completion("{", "length", Usage(1, 0, 1), refused=False),
+        "c": Completion("{", "length", Usage(1, 0, 1), refused=False, model="m-2026"),
     }
     path = tmp_path / "kept.jsonl"
     log = AnswerFile(path, model="m")
