@@ -3,23 +3,26 @@
 What is checked is the same in every language: since the last such action the agent gave an answer, and the user wrote
 something after it, before the call. With `mention`, such answers must also hold the call's own values of these
 arguments, one or some of them in each, so that the user was told what would be done. Whether the user's words mean yes
-is for a model to judge.
+is for a model to judge. Where the platform asked for an approval of this very call, the answer to that is the user's
+word, for one call.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from collector.messages.block_kinds import APPROVAL_CALL
 from collector.model import GapKind, JsonValue, MessageStep, Turn
+from evaluators.content import digest_of
 from evaluators.finding import Breach, Finding, concluded
 from evaluators.rules.conditions import Condition, at_path, words
 from evaluators.rules.mentions import Book, Reading
 from evaluators.rules.rule import subjects
 from evaluators.rules.tools import Tools
-from evaluators.timeline import Call, Timeline
+from evaluators.timeline import Call, Timeline, parsed
 
 _NO_CONTENT = frozenset({GapKind.CONTENT_OFF, GapKind.CONTENT_ELSEWHERE, GapKind.REDACTED, GapKind.UNDECODABLE})
 _UNSEEN = frozenset({GapKind.HISTORY_UNSEEN, GapKind.HISTORY_COMPACTED})
@@ -38,7 +41,9 @@ class Confirmed:
 
     def check(self, timeline: Timeline) -> Finding:
         found, unknown = subjects(timeline, self.tools, self.where)
-        actions = [call.turn.index for call in timeline.calls_of(self.tools.match) if not call.failed]
+        done = [call for call in timeline.calls_of(self.tools.match) if not call.failed]
+        actions = [call.turn.index for call in done]
+        approvals = timeline.calls_of(lambda name: name == APPROVAL_CALL)
         readings: dict[str, Reading] = {}
         breaches: list[Breach] = []
         for call in found:
@@ -46,7 +51,9 @@ class Confirmed:
             earlier = bisect_left(actions, call.turn.index)
             since = actions[earlier - 1] if earlier else -1
             turns = [turn for turn in timeline.turns if since <= turn.index <= call.turn.index]
-            confirmed = self._is_confirmed(turns, call, readings)
+            confirmed = _is_approved(call, approvals, done)
+            if confirmed is None:
+                confirmed = self._is_confirmed(turns, call, readings)
             if confirmed is None:
                 unknown.append(
                     f"What was told before {call.name} ({call.place}) is not in the telemetry, or in other words."
@@ -81,6 +88,26 @@ class Confirmed:
             f"{call.name} ({call.place}) was called before the user could answer a proposal{wanted}.",
             (call,),
         )
+
+
+def _is_approved(call: Call, approvals: Sequence[Call], done: Sequence[Call]) -> bool | None:
+    """What was answered when this very call was asked for since the last one like it; None where it never was."""
+    if not approvals:
+        return None
+    same = (other.order for other in done if other.name == call.name and _same(other.arguments, call.arguments))
+    last = max((order for order in same if order < call.order), default=-1)
+    for approval in reversed(approvals):
+        asked = approval.arguments
+        if not (last < approval.order < call.order and isinstance(asked, Mapping) and approval.result is not None):
+            continue
+        answer = approval.result.value
+        if asked.get("name") == call.name and _same(asked.get("arguments"), call.arguments):
+            return isinstance(answer, Mapping) and answer.get("approve") is True
+    return None
+
+
+def _same(one: JsonValue, other: JsonValue) -> bool:
+    return digest_of(parsed(one)) == digest_of(parsed(other))
 
 
 def _said(turns: list[Turn]) -> Iterator[str]:

@@ -121,6 +121,35 @@ def test_dates_are_told_in_any_form(proposal, status):
     assert find(rule, conversation).status is status
 
 
+def approved(*, approve: bool, asked: object, times: int = 1):
+    builder = ConversationBuilder().turn("Money back")
+    builder.call("mcp_approval_request", {"name": "issue_refund", "arguments": asked}, result={"approve": approve})
+    for _ in range(times):
+        builder.call("issue_refund", ARGUMENTS, result={"ok": True})
+    return builder.answer("Done.").build()
+
+
+@pytest.mark.parametrize(
+    ("approve", "asked", "status"),
+    [
+        (True, ARGUMENTS, Status.PASS),
+        (True, '{"amount": 24.9, "order_id": "B-2040"}', Status.PASS),
+        (True, {**ARGUMENTS, "amount": 42.9}, Status.FAIL),
+        (False, ARGUMENTS, Status.FAIL),
+    ],
+    ids=["approved", "as-text", "another-amount", "refused"],
+)
+@pytest.mark.parametrize("rule", [RULE, MENTION], ids=["plain", "mention"])
+def test_an_approval_of_this_very_call_is_the_users_word(rule, approve, asked, status):
+    assert find(rule, approved(approve=approve, asked=asked)).status is status
+
+
+def test_an_approval_is_good_for_one_call():
+    finding = find(RULE, approved(approve=True, asked=ARGUMENTS, times=2))
+
+    assert [(piece.turn, piece.step) for piece in finding.evidence] == [(0, 4)]
+
+
 @pytest.mark.parametrize("gap", [GapKind.CONTENT_OFF, GapKind.HISTORY_UNSEEN], ids=str)
 def test_words_that_the_telemetry_does_not_hold_prove_nothing(gap):
     conversation = (
