@@ -102,7 +102,7 @@ def _take_output_call(draft: Draft) -> str | None:
     """The answer that is the only argument of the turn's last call, or all of them: how a framework has its model end a
     turn.
 
-    What such a tool gives back is what it was given, and the agent's own answer, where one is told, is the same.
+    The agent's own answer, where one is told, is the same, whatever the tool gave back; else what it gave back is.
     """
     items = draft.items.items
     last = items[-1] if items else None
@@ -114,7 +114,7 @@ def _take_output_call(draft: Draft) -> str | None:
     values = list(last.arguments.values())
     if len(values) != 1 or not values[0]:
         return None
-    given = last.result if last.has_result else draft.answer
+    given = draft.answer if draft.answer is not None else last.result
     if canonical(given) != canonical(values[0]):
         return None
     agent = draft.segments[-1].entry

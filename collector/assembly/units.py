@@ -1,7 +1,8 @@
 """A trace cut into the parts that belong to one conversation each, and what names that conversation.
 
-Nearly every trace is one unit. Only where its spans name different conversations (a worker's trace over many jobs)
-is it cut: a span belongs to the conversation that itself, its nearest ancestor, or else its first descendant names.
+Nearly every trace is one unit. Only where its spans name different conversations (a worker's trace over many jobs), or
+their histories prove several (`side_by_side`), is it cut: a span belongs to the conversation that itself, its nearest
+ancestor, or else its first descendant names.
 What happens under a tool call belongs to the conversation of the call, whatever a sub-agent calls its own. Of several
 kinds of ids in a trace the surest counts for the whole of it. Where two services send different spans under the same
 ids, the trace is cut by service: it is two traces that happen to have one id. An id that is in truth the response id of
@@ -17,10 +18,13 @@ from functools import partial
 
 from collector.assembly.around import settled
 from collector.assembly.memo import Memo
+from collector.assembly.side_by_side import chats_of
 from collector.model import ConversationIdSource
 from collector.operation import Operation, OperationKind
 
 RESOURCE_RANK = 90
+CHAT_RANK = 95
+"""Of a name that was made for one of several chats in a trace."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +125,7 @@ def _units_of_trace(trace: Sequence[Operation]) -> list[Unit]:
     ordered = sorted(trace, key=lambda op: (op.start_ns, -op.end_ns, op.span_id))
     named = [op for op in ordered if op.conversation_id is not None]
     if not named:
-        return [_unit(ordered, None)]
+        return _side_by_side(ordered)
     best = min(op.conversation_id_rank for op in named)
     own = {op.span_id: op.conversation_id for op in named if op.conversation_id_rank == best and op.conversation_id}
     if len(set(own.values())) > 1:
@@ -129,6 +133,20 @@ def _units_of_trace(trace: Sequence[Operation]) -> list[Unit]:
     if len(ids := set(own.values())) == 1:
         return [_unit(ordered, next(iter(ids)))]
     return [_unit(group, name) for name, group in _partition(ordered, own).items()]
+
+
+def _side_by_side(ordered: Sequence[Operation]) -> list[Unit]:
+    """Chats that no id tells apart: the first is named by the trace, as it would be alone, the others after it."""
+    first, *others = chats_of(ordered)
+    if not others:
+        return [_unit(ordered, None)]
+    by_id = {op.span_id: op for op in ordered}
+    units = [_unit(_without_parents_elsewhere(first, by_id), None)]
+    for chat in others:
+        name = f"{chat[0].trace_id}-{chat[0].span_id}"
+        own = _without_parents_elsewhere(chat, by_id)
+        units.append(_unit([replace(op, conversation_id=name, conversation_id_rank=CHAT_RANK) for op in own], name))
+    return units
 
 
 def _without_called(ordered: Sequence[Operation], own: Mapping[str, str]) -> dict[str, str]:
@@ -197,6 +215,8 @@ def _unit(operations: Sequence[Operation], conversation_id: str | None) -> Unit:
 
 def _source(genai: Sequence[Operation], conversation_id: str) -> ConversationIdSource:
     """Where the model calls of the unit have the id from; the outermost operation's where there is no call."""
+    if all(op.conversation_id_rank == CHAT_RANK for op in genai):
+        return ConversationIdSource.HISTORY
     calls = [op for op in genai if op.kind is OperationKind.MODEL_CALL] or list(genai[:1])
     if any(op.conversation_id == conversation_id and op.conversation_id_rank < RESOURCE_RANK for op in calls):
         return ConversationIdSource.ATTRIBUTE

@@ -70,3 +70,16 @@ def test_a_root_that_another_conversation_has_is_not_missing() -> None:
 
     assert [conversation.conversation_id for conversation in found] == ["k-1", "k-2"]
     assert all(GapKind.SPANS_MISSING not in turn.gaps for conversation in found for turn in conversation.turns)
+
+
+def test_a_call_that_carries_the_answer_is_the_answer_whatever_it_gives_back() -> None:
+    ends = calls(("final_answer", "call-00000003", {"response": TOLD}))
+    spans = [
+        span("a", agent("clerk", ASKED, TOLD), lasts=20),
+        span("c1", chat([asks(ASKED)], [ends]), at=1, parent="a"),
+        span("t", tool("final_answer", {"response": TOLD}, "Message has been sent"), at=3, parent="a"),
+    ]
+
+    (conversation,) = rebuild(spans)
+
+    assert shown(conversation) == [(ASKED, [], TOLD)]
