@@ -79,7 +79,9 @@ def _give_tool(items: Items, call: CallItem, node: Node) -> None:
     call.span_id = operation.span_id
     call.agent = call.agent or node.agent_name
     call.call_id = call.call_id or operation.call_id
-    if (call.arguments is None or not call.has_arguments) and operation.has_arguments:
+    # A streamed call may be recorded before its arguments have come; one that is repeated without any has none.
+    is_begun = call.arguments == {} and not call.is_replayed
+    if (call.arguments is None or not call.has_arguments or is_begun) and operation.has_arguments:
         call.arguments, call.has_arguments = operation.arguments, True
     if operation.has_result and (not call.has_result or call.is_joint or call.result in (None, "")):
         call.is_joint = False

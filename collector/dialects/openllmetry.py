@@ -82,6 +82,9 @@ def _flat(attributes: Mapping[str, Any], frame: Operation, decoder: MessageDecod
     if frame.scope.endswith(".replicate"):
         completions = _pieces(completions)
     asked = list(map(_prompt, prompts)) if isinstance(prompts, list) else None
+    is_delta = False
+    if asked is not None and frame.scope.endswith(".bedrock"):
+        asked, is_delta = _dumped(asked)
     if asked is not None and frame.scope.endswith("instrumentation-vertexai"):
         asked = _with_untold_results(asked)
     sent = decoder.read(asked, default=Role.USER)
@@ -89,6 +92,7 @@ def _flat(attributes: Mapping[str, Any], frame: Operation, decoder: MessageDecod
     given = decoder.read(first_one, default=Role.ASSISTANT)
     return {
         "input": sent.chain,
+        "input_is_delta": is_delta,
         "output": given.messages,
         "gaps": tuple(sorted({*frame.gaps, *sent.gaps, *given.gaps})),
         "tool_definitions": definitions_of(unflatten(attributes, "llm.request.functions")),
@@ -120,6 +124,21 @@ def _prompt(item: Any) -> Any:
     if item.get("content") == "null" and role_of(item.get("role")) is Role.ASSISTANT:
         return {**item, "content": None}
     return {**item, "role": "tool"} if item.get("role") == "unknown" else item
+
+
+def _dumped(prompts: list[Any]) -> tuple[list[Any], bool]:
+    """Claude's messages on Bedrock, each content as JSON; and whether they are no more than the latest.
+
+    Releases before 0.57 write every content to the place of the first message, so that the last one stands there.
+    """
+    found = [
+        {**item, "content": decode(item["content"], levels=1)} if isinstance(item.get("content"), str) else item
+        for item in prompts
+        if isinstance(item, Mapping)
+    ]
+    if len(found) > 1 and "content" in found[0] and not any("content" in item for item in found[1:]):
+        return [{**found[-1], "content": found[0]["content"]}], True
+    return found, False
 
 
 def _with_untold_results(prompts: list[Any]) -> list[Any]:

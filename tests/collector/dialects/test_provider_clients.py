@@ -411,3 +411,38 @@ def test_a_list_of_items_that_a_user_wrote_stays_the_users_text(scope: str, iden
     conversation = only([span("c1", typed(written, gen_ai__response__id=identity), scope=scope)])
 
     assert shown(conversation) == [(written, [], TOLD)]
+
+
+BEDROCK = "opentelemetry.instrumentation.bedrock"
+
+
+def test_contents_that_were_all_written_to_the_first_messages_place_are_the_last_ones() -> None:
+    """Of the whole list the roles are left; a result's id says which call it goes on from."""
+    result = {"type": "tool_result", "tool_use_id": CALL, "content": json.dumps(RESULT)}
+    call = [{"type": "tool_use", "id": CALL, "name": TOOL, "input": ARGUMENTS}]
+    latest = [{"role": "user", "content": json.dumps([result])}, {"role": "assistant"}, {"role": "user"}]
+    items = [
+        span("c1", flattened([{"role": "user", "content": json.dumps(ASKED)}], {"content": json.dumps(call)}),
+             trace="a", scope=BEDROCK),
+        span("c2", flattened(latest, {"content": json.dumps([{"type": "text", "text": TOLD}])}),
+             trace="b", at=10, scope=BEDROCK),
+    ]  # fmt: skip
+
+    assert shown(only(items)) == WHOLE[:1]
+
+
+def test_a_streamed_call_that_nobody_repeats_has_the_arguments_that_its_tool_was_given() -> None:
+    begun = {"role": "assistant", "tool_calls.0.id": CALL, "tool_calls.0.name": TOOL, "tool_calls.0.arguments": "{}"}
+    tool = {
+        "traceloop.span.kind": "tool",
+        "traceloop.entity.name": TOOL,
+        "traceloop.entity.input": json.dumps({"args": [], "kwargs": ARGUMENTS}),
+        "traceloop.entity.output": json.dumps(RESULT),
+    }
+    items = [
+        span("w", {"traceloop.span.kind": "workflow", "traceloop.entity.name": "desk"}, lasts=40),
+        span("c1", flattened(FIRST, begun), at=1, lasts=5, parent="w"),
+        span("x", tool, at=7, lasts=2, parent="w"),
+    ]
+
+    assert shown(only(items)) == [(ASKED, WHOLE[0][1], None)]
