@@ -28,6 +28,7 @@ from collector.messages.tool_blocks import tool_call, tool_result
 from collector.messages.values import as_str, decode, first, text_of
 from collector.operation import CompactionPart, MediaPart, Part, ReasoningPart, TextPart
 
+_DUMPED_REASONING = '{"reasoningContent"'
 _MAX_PARTS = 10_000
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
@@ -58,7 +59,7 @@ def usual_parts(content: object) -> tuple[Part, ...] | None:
             return None
         if kind == "text":
             text = first(block, "content", "text")
-            if type(text) is not str or not text:
+            if type(text) is not str or not text or text.startswith(_DUMPED_REASONING):
                 return None
             found.append(TextPart(text))
         elif kind in CALL:
@@ -128,10 +129,19 @@ def _block(block: Mapping[str, Any], depth: int) -> Iterator[Part]:
         yield _media(block, MEDIA[kind])
     elif kind in TEXT:
         text = text_of(first(block, "content", "text", "refusal"))
-        if text:
+        if text.startswith(_DUMPED_REASONING):
+            yield from _reasoning_in(text)
+        elif text:
             yield TextPart(text)
     else:
         yield from _untyped(block, depth)
+
+
+def _reasoning_in(text: str) -> Iterator[Part]:
+    """Bedrock's reasoning, which an instrumentation that does not know the block writes as a text."""
+    found = decode(text)
+    inner = found.get("reasoningContent") if isinstance(found, Mapping) and len(found) == 1 else None
+    yield ReasoningPart(text_of(inner)) if isinstance(inner, Mapping) else TextPart(text)
 
 
 def _snake(name: object) -> str:

@@ -289,3 +289,19 @@ def test_calls_results_and_approvals_of_azures_agents(message, role, part):
     (found,) = messages_of(message)
 
     assert (found.role, found.parts) == (role, (part,))
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        pytest.param('{"reasoningContent": {"reasoningText": {"text": "Hm."}}}', ReasoningPart, id="bedrock"),
+        pytest.param('{"reasoningContent": "is a word"}', TextPart, id="no-block"),
+        pytest.param('{"reasoningContent": {}, "more": 1}', TextPart, id="more-than-the-block"),
+    ],
+)
+def test_reasoning_that_was_written_as_a_text_is_not_said(text: str, part: type) -> None:
+    message = {"role": "assistant", "parts": [{"type": "text", "content": text}, {"type": "text", "content": "Yes."}]}
+
+    (read,) = messages_of(message)
+
+    assert [type(one) for one in read.parts] == [part, TextPart]
