@@ -52,8 +52,15 @@ class Draft:
             for segment in self.segments:
                 for node in (*segment.outer, segment.entry):
                     found.setdefault(id(node), node)
+            seen: set[int] = set()
             for call in self.calls:
-                for node in reversed(list(call.ancestors())):
+                around: list[Node] = []
+                for node in call.ancestors():
+                    if id(node) in seen:
+                        break  # and so is everything above it
+                    seen.add(id(node))
+                    around.append(node)
+                for node in reversed(around):
                     if node.kind in AGENT_LIKE and not node.is_duplicate:
                         found.setdefault(id(node), node)
             self._wrappers = list(found.values())

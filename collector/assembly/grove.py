@@ -58,7 +58,7 @@ class Grove:
         found: list[tuple[Node, str]] = []
         for node in self.nodes:
             text = node.system if node.kind in AGENT_LIKE else node.operation.system_instructions
-            if text and not node.is_internal and node.nearest((OperationKind.TOOL,)) is None:
+            if text and not node.is_internal and node.tool_above is None:
                 found.append((node, text))
         return found
 

@@ -192,12 +192,8 @@ def _is_own(node: Node, kind: OperationKind, top: Node) -> bool:
 
 
 def _is_under_tool(node: Node, top: Node) -> bool:
-    for ancestor in node.ancestors():
-        if ancestor is top:
-            return False
-        if ancestor.kind is OperationKind.TOOL and not ancestor.is_duplicate:
-            return True
-    return False
+    tool = node.tool_above
+    return tool is not None and tool.depth > top.depth
 
 
 def _nearest_agents(entry: Node) -> list[Node]:

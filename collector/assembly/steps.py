@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from collector.assembly.draft import Draft
 from collector.assembly.items import CallItem, HandoffItem, Item, Items, TextItem
-from collector.assembly.node import AGENT_LIKE, Node
+from collector.assembly.node import AGENT_LIKE, Node, all_above
 from collector.assembly.own_errors import own_error, with_own_error
 from collector.assembly.pairing import pair_tools
 from collector.assembly.said import contains, is_cut, is_human, same_text, tail_of
@@ -56,9 +56,9 @@ def tell(draft: Draft) -> Told:
 def _agents_without_calls(draft: Draft) -> list[Node]:
     """Agent spans that are the only ones to tell what they did."""
     agents = [agent for segment in draft.segments for agent in segment.agents]
-    with_calls = {id(above) for call in draft.calls for above in call.ancestors()}
+    with_calls = all_above(draft.calls)
     silent = [agent for agent in agents if id(agent) not in with_calls]
-    inner = {id(above) for agent in silent for above in agent.ancestors()}
+    inner = all_above(silent)
     return [agent for agent in agents if id(agent) not in inner or id(agent) in with_calls]
 
 

@@ -44,6 +44,10 @@ def build_forest(operations: Iterable[Operation], *, met: set[object] | None = N
     for node in nodes:
         if node.parent is not None:
             node.parent.children.append(node)
+    for top in nodes:
+        if top.parent is None:
+            for node in top.descendants():
+                node.note_above()
     _fold_nested(nodes)
     keys = [*_fold_twins(nodes), *_fold_parallel(nodes)]
     if met is not None:
@@ -241,15 +245,10 @@ def _absorb(keeper: Node, copy: Node) -> None:
     )
     copy.is_duplicate = True
     keeper.duplicates += [copy, *copy.duplicates]
-    if not _is_below(copy, keeper) and not _is_below(keeper, copy):
-        for child in copy.children:
-            child.parent = keeper
+    if not copy.is_below(keeper) and not keeper.is_below(copy):
+        keeper.adopt(copy.children)
         keeper.children = sorted([*keeper.children, *copy.children], key=lambda node: node.order)
         copy.children = []
-
-
-def _is_below(node: Node, top: Node) -> bool:
-    return node is top or any(ancestor is top for ancestor in node.ancestors())
 
 
 def _same_tool(one: Operation, two: Operation) -> bool:
