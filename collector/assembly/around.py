@@ -8,6 +8,7 @@ span, one after the other, none with a message of its own.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -67,9 +68,10 @@ def _can_be_told_apart(calls: Sequence[Operation]) -> bool:
 def _by_call(events: Iterable[EventMessage], calls: Sequence[Operation]) -> list[list[EventMessage]] | None:
     """None where something was asked outside of every call."""
     found: list[list[EventMessage]] = [[] for _ in calls]
+    starts = [call.start_ns for call in calls]
     for event in events:
-        index = max((i for i, call in enumerate(calls) if call.start_ns <= event.time_ns), default=None)
-        if index is None or (not event.is_output and event.time_ns > calls[index].end_ns):
+        index = bisect_right(starts, event.time_ns) - 1
+        if index < 0 or (not event.is_output and event.time_ns > calls[index].end_ns):
             return None
         found[index].append(event)
     return found

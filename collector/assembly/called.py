@@ -7,10 +7,11 @@ within the call's time, and was asked what the call was given.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from collector.assembly.node import Node
 from collector.assembly.said import user_input_of
+from collector.assembly.spans import Spans
 from collector.messages.values import squash
 from collector.model import JsonValue
 from collector.operation import OperationKind
@@ -20,35 +21,65 @@ _MAX_DEPTH = 8
 
 
 def put_under_their_calls(nodes: Sequence[Node]) -> None:
-    """Parents are set, children not yet."""
+    """Parents are set, children not yet; nodes are in order of time."""
     with_children = {id(node.parent) for node in nodes if node.parent is not None}
     traces: dict[str, list[Node]] = defaultdict(list)
     for node in nodes:
         traces[node.operation.trace_id].append(node)
     for trace in traces.values():
         tools = [node for node in trace if node.kind is OperationKind.TOOL and id(node) not in with_children]
-        for agent in trace if tools else ():
-            if agent.kind is OperationKind.AGENT:
-                asked = _asked(agent, trace)
-                found = [tool for tool in tools if asked and _ran(tool, agent, asked)]
-                if len(found) == 1 and agent not in found[0].ancestors():
-                    agent.parent = found[0]
+        agents = [node for node in trace if node.kind is OperationKind.AGENT] if tools else []
+        if not agents:
+            continue
+        given = _given(tools)
+        words = _FirstWords(trace)
+        for agent in agents:
+            text = user_input_of(agent.operation.input)
+            asked = squash((text if text is not None else words.below(agent)) or "")
+            found = given[asked].around(agent) if asked and asked in given else []
+            if len(found) == 1 and agent not in found[0].ancestors():
+                agent.parent = found[0]
+                words.moved(agent)
 
 
-def _ran(tool: Node, agent: Node, asked: str) -> bool:
-    one, two = tool.operation, agent.operation
-    if not (one.start_ns <= two.start_ns and two.end_ns <= one.end_ns):
-        return False
-    return any(squash(text) == asked for text in _texts(one.arguments, _MAX_DEPTH))
+def _given(tools: Sequence[Node]) -> dict[str, Spans]:
+    """Tool calls by what they were given."""
+    found: dict[str, list[Node]] = defaultdict(list)
+    for tool in tools:
+        for text in {squash(text) for text in _texts(tool.operation.arguments, _MAX_DEPTH)}:
+            found[text].append(tool)
+    return {text: Spans(same) for text, same in found.items()}
 
 
-def _asked(agent: Node, trace: Sequence[Node]) -> str | None:
-    """By its own input, else by that of its first call."""
-    text = user_input_of(agent.operation.input)
-    if text is None:
-        own = (node for node in trace if node.kind is OperationKind.MODEL_CALL and agent in node.ancestors())
-        text = next((said for node in own if (said := user_input_of(node.operation.input))), None)
-    return squash(text) if text else None
+class _FirstWords:
+    """What the first call below a node was asked."""
+
+    def __init__(self, trace: Sequence[Node]) -> None:
+        self._trace = trace
+        self._known: dict[int, tuple[int, str]] | None = None
+        """By the node's identity: which call of the trace it is, and its words."""
+
+    def below(self, node: Node) -> str | None:
+        if self._known is None:
+            self._known = {}
+            for index, call in enumerate(self._trace):
+                said = user_input_of(call.operation.input) if call.kind is OperationKind.MODEL_CALL else None
+                if said:
+                    self._note(call.ancestors(), (index, said), self._known)
+        return self._known.get(id(node), (0, None))[1]
+
+    def moved(self, node: Node) -> None:
+        first = self._known.get(id(node)) if self._known is not None else None
+        if self._known is not None and first is not None:
+            self._note(node.ancestors(), first, self._known)
+
+    @staticmethod
+    def _note(above: Iterable[Node], first: tuple[int, str], known: dict[int, tuple[int, str]]) -> None:
+        for node in above:
+            before = known.get(id(node))
+            if before is not None and before[0] <= first[0]:
+                break  # and so have all above it
+            known[id(node)] = first
 
 
 def _texts(value: JsonValue, depth: int) -> Iterator[str]:

@@ -16,6 +16,7 @@ from dataclasses import replace
 from collector.assembly.called import put_under_their_calls
 from collector.assembly.merge import settle
 from collector.assembly.node import AGENT_LIKE, Node
+from collector.assembly.spans import Spans
 from collector.messages.digests import extend
 from collector.messages.fold import fold, says_anything
 from collector.operation import Operation, OperationKind
@@ -84,28 +85,32 @@ def _adopt_orphans(nodes: Sequence[Node]) -> None:
     if not orphans:
         return
     agents: dict[str, list[Node]] = defaultdict(list)
-    for node in nodes:
-        if node.kind in AGENT_LIKE and _is_outermost(node):
-            agents[node.operation.trace_id].append(node)
+    for node in _outermost_agents(nodes):
+        agents[node.operation.trace_id].append(node)
+    spans = {trace: Spans(own) for trace, own in agents.items()}
     for orphan in orphans:
-        around = [agent for agent in agents[orphan.operation.trace_id] if _encloses(agent, orphan)]
+        own = spans.get(orphan.operation.trace_id)
+        around = own.around(orphan) if own is not None else []
         if len(around) == 1:
             orphan.parent = around[0]
 
 
-def _is_outermost(node: Node) -> bool:
-    """Of a tree whose root arrived."""
-    top = node
-    for above in node.ancestors():
-        if above.kind in AGENT_LIKE:
-            return False
-        top = above
-    return not top.parent_is_missing
-
-
-def _encloses(outer: Node, inner: Node) -> bool:
-    one, two = outer.operation, inner.operation
-    return one.start_ns <= two.start_ns and two.end_ns <= one.end_ns
+def _outermost_agents(nodes: Sequence[Node]) -> list[Node]:
+    """Of trees whose root arrived."""
+    free: dict[Node, bool] = {}
+    """Whether no agent, and no gap, is at the node or above it."""
+    found: list[Node] = []
+    for node in nodes:
+        path = [node]
+        while (above := path[-1].parent) is not None and above not in free:
+            path.append(above)
+        for member in reversed(path):
+            above = member.parent
+            is_free = free[above] if above is not None else not member.parent_is_missing
+            if is_free and member.kind in AGENT_LIKE and member not in free:
+                found.append(member)
+            free.setdefault(member, is_free and member.kind not in AGENT_LIKE)
+    return sorted(found, key=lambda node: node.order)
 
 
 def _flatten(nodes: Sequence[Node]) -> None:
@@ -156,6 +161,7 @@ def _fold_twins(nodes: Sequence[Node]) -> Collection[object]:
         if not identity or node.kind not in _TWIN_KINDS or node.is_duplicate:
             continue
         twins = seen[(operation.service, identity)]
+        _drop_ended(twins, node)
         for twin in twins:
             if node.kind is twin.kind and node.operation.scope != twin.operation.scope and _overlap(node, twin):
                 _fold_agents_of(node, twin)
@@ -204,7 +210,15 @@ def _fold_parallel(nodes: Sequence[Node]) -> Collection[object]:
     return [*by_response, *by_content]
 
 
+def _drop_ended(known: list[Node], node: Node) -> None:
+    """Nodes come in order of time: what ended before this one began overlaps with no later one either."""
+    start_ns = node.operation.start_ns
+    if known and known[0].operation.end_ns < start_ns:
+        known[:] = [other for other in known if other.operation.end_ns >= start_ns]
+
+
 def _fold_into(known: list[Node], node: Node, *, other_scope: bool) -> None:
+    _drop_ended(known, node)
     for other in known:
         one, two = other.operation, node.operation
         overlaps = _overlap(other, node)

@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from collector.assembly.around import settled
+from collector.assembly.lineage import all_above, from_above
 from collector.assembly.memo import Memo
 from collector.assembly.side_by_side import chats_of
 from collector.model import ConversationIdSource
@@ -151,15 +152,14 @@ def _side_by_side(ordered: Sequence[Operation]) -> list[Unit]:
 
 def _without_called(ordered: Sequence[Operation], own: Mapping[str, str]) -> dict[str, str]:
     """Without the names of what a tool call of a named conversation did."""
-    by_id = {op.span_id: op for op in ordered}
-    found = dict(own)
-    for op in ordered:
-        if op.span_id in own:
-            above = _path_up(op, by_id)
-            tool = max((i for i, a in enumerate(above) if a.kind is OperationKind.TOOL), default=None)
-            if tool is not None and any(a.span_id in own for a in above[tool:]):
-                del found[op.span_id]
-    return found
+
+    def step(above: Operation, state: tuple[bool, bool]) -> tuple[bool, bool]:
+        """Whether there is a tool call, and whether the outermost one or anything above it is named."""
+        is_called, is_named = state
+        return state if is_called else (above.kind is OperationKind.TOOL, is_named or above.span_id in own)
+
+    called = from_above(ordered, {op.span_id: op for op in ordered}, step, (False, False))
+    return {span_id: name for span_id, name in own.items() if called[span_id] != (True, True)}
 
 
 def _partition(ordered: Sequence[Operation], own: Mapping[str, str]) -> dict[str, list[Operation]]:
@@ -168,15 +168,15 @@ def _partition(ordered: Sequence[Operation], own: Mapping[str, str]) -> dict[str
     for op in ordered:
         name = own.get(op.span_id)
         if name is not None:
-            for above in _path_up(op, by_id):
+            for above in all_above((op,), by_id):
                 if above.span_id in from_below:
                     break
                 from_below[above.span_id] = name
+    nearest: dict[str, str | None] = from_above(ordered, by_id, lambda above, name: own.get(above.span_id, name), None)
     groups: dict[str, list[Operation]] = defaultdict(list)
     fallback = next(iter(own.values()))
     for op in ordered:
-        above_name = next((own[a.span_id] for a in _path_up(op, by_id) if a.span_id in own), None)
-        groups[own.get(op.span_id) or above_name or from_below.get(op.span_id) or fallback].append(op)
+        groups[own.get(op.span_id) or nearest[op.span_id] or from_below.get(op.span_id) or fallback].append(op)
     return {name: _without_parents_elsewhere(group, by_id) for name, group in groups.items()}
 
 
@@ -187,17 +187,6 @@ def _without_parents_elsewhere(group: Sequence[Operation], by_id: Mapping[str, O
         replace(op, parent_span_id="") if op.parent_span_id in by_id and op.parent_span_id not in inside else op
         for op in group
     ]
-
-
-def _path_up(operation: Operation, by_id: dict[str, Operation]) -> list[Operation]:
-    found: list[Operation] = []
-    seen = {operation.span_id}
-    current = by_id.get(operation.parent_span_id or "")
-    while current is not None and current.span_id not in seen:
-        seen.add(current.span_id)
-        found.append(current)
-        current = by_id.get(current.parent_span_id or "")
-    return found
 
 
 def _unit(operations: Sequence[Operation], conversation_id: str | None) -> Unit:
@@ -221,7 +210,7 @@ def _source(genai: Sequence[Operation], conversation_id: str) -> ConversationIdS
     if any(op.conversation_id == conversation_id and op.conversation_id_rank < RESOURCE_RANK for op in calls):
         return ConversationIdSource.ATTRIBUTE
     by_id = {op.span_id: op for op in genai}
-    if any(above.conversation_id == conversation_id for call in calls for above in _path_up(call, by_id)):
+    if any(above.conversation_id == conversation_id for above in all_above(calls, by_id)):
         return ConversationIdSource.ANCESTOR
     if any(op.conversation_id_rank >= RESOURCE_RANK for op in genai if op.conversation_id == conversation_id):
         return ConversationIdSource.RESOURCE

@@ -62,6 +62,7 @@ class Talk:
         self.is_one_trace_a_call = not self.has_agent and rng.random() < 0.5
         self.counts_calls = rng.random() < 0.3
         self.drafts_first = rng.random() < 0.3
+        self.is_reworded = rng.random() < 0.3
         self.is_one_session = self.has_agent and rng.random() < 0.3
         self.items: list[Span | LogRecord] = []
         self.at = rng.randint(0, 50)
@@ -98,6 +99,8 @@ class Talk:
         if self.drafts_first:
             self._call(trace, top, f"{number}y", asked, f"Maybe {number}, says {name}, who is not sure yet.", ids)
         self._call(trace, top, f"{number}z", asked, answer, ids)
+        if self.is_reworded:
+            self._call(trace, top, f"{number}x", [asks(f"Say it kindly: {answer}")], f"Kindly: {answer}", ids)
         if rng.random() < 0.1:  # the same span once more, with more in it
             more = [asks("One thing first."), says("Yes?"), *asked]
             self._span(trace, top, f"{number}z", chat(more, answer, **ids))
