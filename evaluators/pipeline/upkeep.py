@@ -12,10 +12,12 @@ from evaluators.pipeline.shared import Shared
 from evaluators.pipeline.tally import Tally
 from evaluators.store.dead import revive
 from evaluators.store.retention import Retention, trim
-from evaluators.store.waiting import WaitingTotals, jobs_beyond, totals
+from evaluators.store.waiting import WaitingTotals, jobs_beyond, no_later_than, totals
 from evaluators.verdict import DecisionKind
 
 _MAX_SLICES = 20
+_STEP_NS = 1_000_000_000
+"""A clock that is set right bit by bit loses less between two looks."""
 
 
 class Upkeep:
@@ -29,11 +31,14 @@ class Upkeep:
         self._on_called_back = on_called_back
         self._retention = retention
         self._known_bytes = 0
+        self._ahead_ns: int | None = None
+        """Of the clock that never jumps, when last looked at."""
         self.oldest_waiting_ns: int | None = None
 
     async def run(self) -> None:
         while True:
             await self._call_back()
+            await self._follow_clock()
             await self.look()
             await self._trim()
             self._on_look()
@@ -63,6 +68,19 @@ class Upkeep:
         for evaluator, count in found.items():
             shared.metrics.called_back.labels(evaluator).inc(count)
         if found:
+            self._on_called_back()
+
+    async def _follow_clock(self) -> None:
+        """What waits on disk waits for a time of day. Where that was set back, now or while nobody ran, it may be days
+        away: then it comes within the longest pause that we make ourselves.
+        """
+        clock, longest_s = self._shared.clock, self._shared.limits.defer_max_s
+        now_ns = clock.now_ns()
+        ahead_ns = now_ns - int(clock.monotonic_s() * 1e9)
+        known_ns, self._ahead_ns = self._ahead_ns, ahead_ns
+        if known_ns is not None and ahead_ns > known_ns - _STEP_NS:
+            return
+        if await self._shared.store.run(partial(no_later_than, not_before_ns=now_ns + int(longest_s * 1e9))):
             self._on_called_back()
 
     async def _trim(self) -> None:

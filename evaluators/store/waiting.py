@@ -153,6 +153,13 @@ def put_back(connection: sqlite3.Connection, job: Job, *, not_before_ns: int) ->
     return done.rowcount == 1
 
 
+def no_later_than(connection: sqlite3.Connection, not_before_ns: int) -> int:
+    """Let what waits for a later time wait for this one; how many that were."""
+    return connection.execute(
+        "UPDATE waiting SET not_before_ns = ?1 WHERE dead = 0 AND running = 0 AND not_before_ns > ?1", (not_before_ns,)
+    ).rowcount
+
+
 def count_refusal(connection: sqlite3.Connection, job: Job, *, own: bool) -> None:
     connection.execute(
         "UPDATE waiting SET refusals = refusals + 1, own_refusals = own_refusals + ? WHERE seq = ?",
