@@ -12,7 +12,14 @@ from typing import Any
 
 from collector.messages.decoder import MessageDecoder
 from collector.messages.definitions import definitions_of
-from collector.messages.entities import call_arguments, call_result, input_items, is_failure, output_items
+from collector.messages.entities import (
+    call_arguments,
+    call_result,
+    input_items,
+    is_failure,
+    output_items,
+    tool_message,
+)
 from collector.messages.flat import unflatten
 from collector.messages.frame import span_frame
 from collector.messages.payloads import request_items, response_items, tools_of
@@ -47,6 +54,8 @@ def read_span(span: Span, decoder: MessageDecoder) -> Operation:
     attributes = span.attributes
     wrapper = attributes.get("traceloop.span.kind")
     kind = _KINDS.get(wrapper, OperationKind.OTHER) if isinstance(wrapper, str) else _call_kind(attributes)
+    if kind is OperationKind.OTHER and attributes.get("gen_ai.operation.name") == "execute_tool":
+        kind = OperationKind.TOOL  # in JavaScript a tool is a task
     is_class = wrapper == "task" and str(attributes.get("traceloop.entity.name")).endswith(_TOOL_CLASS)
     kind = OperationKind.TOOL if is_class else kind
     frame = replace(
@@ -173,9 +182,11 @@ def _entity(attributes: Mapping[str, Any], decoder: MessageDecoder) -> dict[str,
 
 
 def _tool(attributes: Mapping[str, Any]) -> dict[str, Any]:
+    given = tool_message(attributes.get("traceloop.entity.output")) or {}
+    named = as_str(given.get("name")) or attributes.get("traceloop.entity.name")
     fields: dict[str, Any] = {
-        "tool_name": as_str(first(attributes, "gen_ai.tool.name", "traceloop.entity.name")),
-        "call_id": as_str(attributes.get("gen_ai.tool.call.id")),
+        "tool_name": as_str(attributes.get("gen_ai.tool.name") or named),
+        "call_id": as_str(attributes.get("gen_ai.tool.call.id") or given.get("tool_call_id")),
     }
     arguments = first(attributes, "gen_ai.tool.call.arguments", "traceloop.entity.input")
     if arguments is not None:

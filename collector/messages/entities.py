@@ -85,6 +85,17 @@ def call_result(value: object) -> JsonValue:
     return object_or_text(found) if isinstance(found, str) else plain(found)
 
 
+def tool_message(value: object) -> Mapping[str, Any] | None:
+    """The fields of a serialised tool message, which names its tool and its call; None for any other value."""
+    found = decode(value)
+    if isinstance(found, Mapping) and set(found) - {"kwargs", "tags", "metadata"} == {"output"}:
+        found = decode(found["output"])
+    if not isinstance(found, Mapping) or not _is_tool_message(found):
+        return None
+    body = found.get("kwargs")
+    return body if isinstance(body, Mapping) else found
+
+
 def is_failure(value: object) -> bool:
     """Whether what a tool gave back is a framework's own record of a failure."""
     record = _record(value)

@@ -28,7 +28,7 @@ from collector.messages.tool_blocks import tool_call, tool_result
 from collector.messages.values import as_str, decode, first, text_of
 from collector.operation import CompactionPart, MediaPart, Part, ReasoningPart, TextPart
 
-_DUMPED_REASONING = '{"reasoningContent"'
+_DUMPED = ('{"reasoningContent"', '[{"type":"text"', '[{"type": "text"')
 _MAX_PARTS = 10_000
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
@@ -59,7 +59,7 @@ def usual_parts(content: object) -> tuple[Part, ...] | None:
             return None
         if kind == "text":
             text = first(block, "content", "text")
-            if type(text) is not str or not text or text.startswith(_DUMPED_REASONING):
+            if type(text) is not str or not text or text.startswith(_DUMPED):
                 return None
             found.append(TextPart(text))
         elif kind in CALL:
@@ -129,19 +129,26 @@ def _block(block: Mapping[str, Any], depth: int) -> Iterator[Part]:
         yield _media(block, MEDIA[kind])
     elif kind in TEXT:
         text = text_of(first(block, "content", "text", "refusal"))
-        if text.startswith(_DUMPED_REASONING):
-            yield from _reasoning_in(text)
+        if text.startswith(_DUMPED):
+            yield from _dumped(text)
         elif text:
             yield TextPart(text)
     else:
         yield from _untyped(block, depth)
 
 
-def _reasoning_in(text: str) -> Iterator[Part]:
-    """Bedrock's reasoning, which an instrumentation that does not know the block writes as a text."""
+def _dumped(text: str) -> Iterator[Part]:
+    """Blocks that an instrumentation writes as a text since it does not know them: reasoning, or a list of texts."""
     found = decode(text)
     inner = found.get("reasoningContent") if isinstance(found, Mapping) and len(found) == 1 else None
-    yield ReasoningPart(text_of(inner)) if isinstance(inner, Mapping) else TextPart(text)
+    blocks = found if isinstance(found, list) else []
+    texts = [block.get("text") for block in blocks if isinstance(block, Mapping) and block.get("type") == "text"]
+    if isinstance(inner, Mapping):
+        yield ReasoningPart(text_of(inner))
+    elif texts and len(texts) == len(blocks) and all(isinstance(one, str) for one in texts):
+        yield from (TextPart(one) for one in texts if one)
+    else:
+        yield TextPart(text)
 
 
 def _snake(name: object) -> str:

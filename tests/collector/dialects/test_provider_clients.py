@@ -446,3 +446,26 @@ def test_a_streamed_call_that_nobody_repeats_has_the_arguments_that_its_tool_was
     ]
 
     assert shown(only(items)) == [(ASKED, WHOLE[0][1], None)]
+
+
+def test_a_tool_that_goes_by_its_class_has_its_name_and_its_call_from_the_message_it_gave() -> None:
+    """In JavaScript a tool is a task, and its span is called after LangChain's class."""
+    message = {"content": json.dumps(RESULT), "name": TOOL, "tool_call_id": CALL, "status": "success"}
+    given = {"lc": 1, "type": "constructor", "id": ["langchain_core", "messages", "ToolMessage"], "kwargs": message}
+    tool = {
+        "gen_ai.operation.name": "execute_tool",
+        "traceloop.span.kind": "task",
+        "traceloop.entity.name": "DynamicStructuredTool",
+        "traceloop.entity.input": json.dumps({"args": [json.dumps(ARGUMENTS)]}),
+        "traceloop.entity.output": json.dumps(given),
+    }
+    items = [
+        span("w", {"traceloop.span.kind": "workflow", "traceloop.entity.name": "desk"}, lasts=40),
+        span("c1", flattened(FIRST, {"role": "assistant", "content": ""}), at=1, lasts=5, parent="w"),
+        span("x", tool, at=7, lasts=2, parent="w"),
+        span(
+            "c2", flattened([*FIRST, {"role": "assistant", "content": ""}, RETURNED], THEN), at=10, lasts=5, parent="w"
+        ),
+    ]
+
+    assert shown(only(items)) == WHOLE[:1]

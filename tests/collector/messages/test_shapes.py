@@ -305,3 +305,18 @@ def test_reasoning_that_was_written_as_a_text_is_not_said(text: str, part: type)
     (read,) = messages_of(message)
 
     assert [type(one) for one in read.parts] == [part, TextPart]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        pytest.param('[{"type":"text","text":"Be brief."}]', "Be brief.", id="written-without-blanks"),
+        pytest.param('[{"type": "text", "text": "Be brief."}]', "Be brief.", id="written-with-blanks"),
+        pytest.param('[{"type":"text","text":"a"},{"type":"tool_result"}]', None, id="other-blocks-among-them"),
+        pytest.param('[{"type":"text"}]', None, id="no-text"),
+    ],
+)
+def test_a_list_of_texts_that_was_written_as_one_text_is_those_texts(text: str, said: str | None) -> None:
+    (read,) = messages_of({"role": "system", "parts": [{"type": "text", "content": text}]})
+
+    assert read.parts == (TextPart(said if said is not None else text),)
