@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from functools import partial
 from pathlib import Path
 
 from collector.errors import PermanentError
@@ -31,16 +32,16 @@ class HoldVersionError(PermanentError):
 
 
 def open_file(path: Path) -> sqlite3.Connection:
-    connection = connect(path, prepare=_prepare)
+    connection = connect(path, prepare=partial(_prepare, path=path))
     connection.execute("PRAGMA synchronous = NORMAL")
     return connection
 
 
-def _prepare(connection: sqlite3.Connection) -> None:
+def _prepare(connection: sqlite3.Connection, *, path: Path) -> None:
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if version > _VERSION:
         raise HoldVersionError(
-            f"The file of held spans has version {version} and this Adhere knows up to {_VERSION};"
+            f"The file of held spans {path} has version {version} and this Adhere knows up to {_VERSION};"
             " run the newer Adhere, or move the file away."
         )
     if version == 0:
