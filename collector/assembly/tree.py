@@ -197,6 +197,7 @@ def _fold_parallel(nodes: Sequence[Node]) -> Collection[object]:
     """What calls were compared by."""
     by_response: dict[tuple[str | None, str], list[Node]] = defaultdict(list)
     by_content: dict[tuple[str | None, bytes], list[Node]] = defaultdict(list)
+    by_answer: dict[tuple[object, ...], list[Node]] = defaultdict(list)
     for node in nodes:
         operation = node.operation
         if node.is_duplicate or operation.kind is not OperationKind.MODEL_CALL:
@@ -207,7 +208,12 @@ def _fold_parallel(nodes: Sequence[Node]) -> Collection[object]:
             whole = extend(operation.input, operation.output)
             if whole is not None:
                 _fold_into(by_content[(operation.service, whole.digest)], node, other_scope=True)
-    return [*by_response, *by_content]
+            if not node.is_duplicate and operation.parent_span_id:
+                # Side by side, with the same answer: each may tell the history in messages of its own.
+                place = (operation.service, operation.trace_id, operation.parent_span_id)
+                answer = tuple(message.digest for message in operation.output)
+                _fold_into(by_answer[(*place, *answer)], node, other_scope=True, same_model=True)
+    return [*by_response, *by_content, *by_answer]
 
 
 def _drop_ended(known: list[Node], node: Node) -> None:
@@ -217,13 +223,15 @@ def _drop_ended(known: list[Node], node: Node) -> None:
         known[:] = [other for other in known if other.operation.end_ns >= start_ns]
 
 
-def _fold_into(known: list[Node], node: Node, *, other_scope: bool) -> None:
+def _fold_into(known: list[Node], node: Node, *, other_scope: bool, same_model: bool = False) -> None:
     _drop_ended(known, node)
     for other in known:
         one, two = other.operation, node.operation
         overlaps = _overlap(other, node)
         scopes = {one.scope, *(duplicate.operation.scope for duplicate in other.duplicates)}
         if not overlaps or (other_scope and two.scope in scopes):
+            continue
+        if same_model and not _may_be_one_model(one.model, two.model):
             continue
         if other_scope and one.response_id and two.response_id and one.response_id != two.response_id:
             continue
@@ -233,6 +241,11 @@ def _fold_into(known: list[Node], node: Node, *, other_scope: bool) -> None:
             known[known.index(other)] = node
         return
     known.append(node)
+
+
+def _may_be_one_model(one: str | None, two: str | None) -> bool:
+    """The one that was asked for, and the version of it that answered."""
+    return not one or not two or one.startswith(two) or two.startswith(one)
 
 
 def _standing(node: Node) -> tuple[bool, bool, bool]:

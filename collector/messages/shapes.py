@@ -20,7 +20,7 @@ from collector.messages.reprs import decode_repr, is_printed_object
 from collector.messages.roles import is_pair, role_of
 from collector.messages.tool_blocks import tool_call, tool_result, unwrap_result
 from collector.messages.values import as_bool, as_str, decode, first
-from collector.messages.written import with_written_calls, written_calls, written_result
+from collector.messages.written import with_written_calls, without_spelt_calls, written_calls, written_result
 from collector.model import GapKind
 from collector.operation import Message, Part, ReasoningPart, Role, TextPart, ToolCallPart, ToolResultPart
 
@@ -109,7 +109,7 @@ def _read(body: Mapping[str, Any], role: Role | None, default: Role) -> tuple[Me
     if refusal and not any(isinstance(part, TextPart) for part in parts):
         parts.append(TextPart(refusal))
     asked = with_written_calls(parts) if role is Role.ASSISTANT else None
-    return _built(role, asked or tuple(parts), as_str(body.get("name")))
+    return _built(role, without_spelt_calls(asked or parts), as_str(body.get("name")))
 
 
 def _written(role: object, content: object) -> tuple[Message, ...] | None:

@@ -12,7 +12,7 @@ from collector.messages.digests import digest
 from collector.messages.markers import gaps_in
 from collector.messages.parts import usual_parts
 from collector.messages.roles import role_of
-from collector.messages.written import may_ask
+from collector.messages.written import may_ask, may_spell
 from collector.model import GapKind
 from collector.operation import Message, Part, Role, TextPart, ToolCallPart, ToolResultPart
 
@@ -30,7 +30,7 @@ def usual_message(value: Any) -> Message | None:
     parts = usual_parts(content) if role is not None else None
     if role is None or parts is None:
         return None
-    if role is Role.ASSISTANT and parts and may_ask(parts[-1]):
+    if role is Role.ASSISTANT and parts and (may_ask(parts[-1]) or (len(parts) > 1 and any(map(may_spell, parts)))):
         return None
     # Results within what somebody said, and a tool's message without one, are taken apart elsewhere.
     if any([isinstance(part, ToolResultPart) for part in parts]) is not (role is Role.TOOL):  # noqa: C419 - quicker

@@ -18,7 +18,7 @@ from collector.messages.digests import with_digest
 from collector.messages.parts import parts_of
 from collector.messages.reprs import decode_repr
 from collector.messages.tool_blocks import tool_call
-from collector.messages.values import decode, object_or_text, plain
+from collector.messages.values import canonical, decode, object_or_text, plain
 from collector.operation import Chain, Message, Part, ReasoningPart, Role, TextPart, ToolCallPart, ToolResultPart
 
 _CALLS = frozenset({"tool-call", "tool_call", "toolcall"})
@@ -88,6 +88,28 @@ def _acted(text: str) -> tuple[int, tuple[ToolCallPart, ...]]:
     if isinstance(given, str):
         given = decode_repr(given)
     return (start, (ToolCallPart(found["name"], plain(given)),)) if isinstance(given, Mapping) else (-1, ())
+
+
+def without_spelt_calls(parts: Sequence[Part]) -> tuple[Part, ...]:
+    """Without texts that are but the JSON of a call of the same message; blocks of no known type are recorded so."""
+    calls = [part for part in parts if isinstance(part, ToolCallPart)]
+    return tuple(part for part in parts if not (calls and may_spell(part) and _spells(part, calls)))
+
+
+def may_spell(part: Part) -> bool:
+    return isinstance(part, TextPart) and part.text[:1] == "{"
+
+
+def _spells(part: Part, calls: Sequence[ToolCallPart]) -> bool:
+    found = decode(part.text) if isinstance(part, TextPart) else None
+    if not isinstance(found, Mapping) or "name" not in found:
+        return False
+    told = tool_call(found)
+    return any(
+        call.name == told.name
+        and (call.call_id == told.call_id or canonical(call.arguments) == canonical(told.arguments))
+        for call in calls
+    )
 
 
 def untold_result(chain: Chain | None, message: Message) -> tuple[Message, ...]:
