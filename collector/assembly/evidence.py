@@ -78,6 +78,17 @@ def without_calls(whole: Chain) -> list[Chain]:
     return [said, silent] if said is not None else [silent]
 
 
+def answer_at(node: Chain) -> tuple[Chain | None, Message]:
+    """What an answer that ends here goes on from, and the answer, which may be replayed as one message a piece."""
+    parts, before = [node.message.parts], node.parent
+    while before is not None and before.message.role is Role.ASSISTANT:
+        parts.append(before.message.parts)
+        before = before.parent
+    if len(parts) == 1:
+        return before, node.message
+    return before, replace(node.message, parts=tuple(part for one in reversed(parts) for part in one))
+
+
 def goes_unanswered(node: Chain) -> bool:
     """The user speaks again after a list that nobody answered: where a call that failed may be gone on from."""
     if node.message.role is not Role.USER or node.parent is None:
@@ -129,7 +140,13 @@ def is_open(operation: Operation) -> bool:
     parts = [part for message in operation.output for part in message.parts]
     if any(isinstance(part, ToolCallPart) and not part.call_id for part in parts):
         return True
-    return is_unanswered(operation) or any(isinstance(part, TextPart) and _is_formal(part.text) for part in parts)
+    texts = [part.text for part in parts if isinstance(part, TextPart)]
+    return is_unanswered(operation) or any(_is_formal(text) or _is_piece(text) for text in texts)
+
+
+def _is_piece(text: str) -> bool:
+    """Of a stream some instrumentations record the last piece alone."""
+    return text[:1].isspace()
 
 
 def _is_formal(text: str) -> bool:

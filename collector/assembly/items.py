@@ -8,10 +8,11 @@ replay adds nothing and a true repetition stays. Calls match by id, else by name
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from operator import attrgetter
 from typing import Any
 
+from collector.assembly.joint_results import with_joint_results
 from collector.messages.streamed import in_whole
 from collector.messages.values import canonical, join_texts, squash
 from collector.model import GapKind, JsonValue
@@ -28,6 +29,8 @@ class TextItem:
     """Seen in a later input: the conversation went on from it."""
     asks: bool = False
     """Said in the same message as a tool call."""
+    is_piece: bool = False
+    """The end of a stream, of which an instrumentation recorded no more."""
 
 
 @dataclass(slots=True, eq=False)
@@ -133,7 +136,7 @@ class Items:
         """
         replay = _Replay(self, is_delta=is_delta, goes_on=goes_on)
         shared: set[int] = set()
-        for message in _with_joint_results(in_whole(messages), shared):
+        for message in with_joint_results(in_whole(messages), shared):
             self.gaps.update(message.gaps)
             replay.look_at(message)
             if message.role is Role.ASSISTANT:
@@ -173,9 +176,11 @@ class Items:
     def _add_said(self, message: Message, *, time_ns: int, span_id: str, agent: str | None) -> None:
         self.gaps.update(message.gaps)
         calls = [part for part in message.parts if isinstance(part, ToolCallPart)]
-        text = _text(message).strip()
+        whole = _text(message)
+        text = whole.strip()
         if text and not (calls and self._is_known_id(calls)):
-            self._append(TextItem(text, time_ns, span_id, agent, asks=bool(calls)))
+            is_piece = whole[:1].isspace()
+            self._append(TextItem(text, time_ns, span_id, agent, asks=bool(calls), is_piece=is_piece))
         group = self._next_group() if calls else None
         for part in calls:
             if part.name and self.call_of(part.call_id) is None:
@@ -303,11 +308,15 @@ class _Replay:
 
     def text(self, text: str) -> TextItem | None:
         wanted = squash(text)
-        for item in self._free():
-            if isinstance(item, TextItem) and squash(item.text) == wanted:
-                self.took(item)
-                return item
-        return None
+        texts = [item for item in self._free() if isinstance(item, TextItem)]
+        found = next((item for item in texts if squash(item.text) == wanted), None)
+        if found is None:
+            found = next((item for item in texts if item.is_piece and wanted.endswith(squash(item.text))), None)
+            if found is not None:
+                found.text, found.is_piece = text, False
+        if found is not None:
+            self.took(found)
+        return found
 
     def call(self, part: ToolCallPart) -> CallItem | None:
         found = self._items.call_of(part.call_id)
@@ -345,32 +354,6 @@ class _Replay:
         free = [call for call in pool if id(call) not in self._answered]
         named = [call for call in free if part.name and call.name == part.name]
         return next(iter(named or ([] if part.name and any(c.name for c in free) else free)), None)
-
-
-def _with_joint_results(messages: Iterable[Message], shared: set[int]) -> list[Message]:
-    """A result that answers several calls at once and names none is what is known of each: whose words are whose nobody
-    says. `shared` takes the identities of such parts.
-    """
-    kept: list[Message] = []
-    asked = 0
-    pending: list[Message] = []
-    for message in (*messages, None):
-        results = [part for part in message.parts if isinstance(part, ToolResultPart)] if message is not None else []
-        if message is not None and results and asked > 1:
-            pending.append(message)
-            continue
-        given = [part for one in pending for part in one.parts if isinstance(part, ToolResultPart)]
-        is_joint = len(given) == 1 and not given[0].call_id and not given[0].name
-        if is_joint:
-            copies = tuple(replace(given[0]) for _ in range(asked))
-            shared.update(map(id, copies))
-            pending = [replace(one, parts=copies if one.parts else ()) for one in pending]
-        kept += pending
-        pending = []
-        if message is not None:
-            kept.append(message)
-            asked = sum(isinstance(part, ToolCallPart) for part in message.parts)
-    return kept
 
 
 def _fill_call(call: CallItem, part: ToolCallPart) -> None:

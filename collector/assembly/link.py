@@ -25,6 +25,7 @@ from dataclasses import dataclass, field
 
 from collector.assembly.evidence import (
     LINKING,
+    answer_at,
     answered_ids,
     answering_key,
     answers_the_same,
@@ -214,11 +215,12 @@ def _continue_from(groups: _Groups, index: int, operation: Operation, known: _Kn
         if chosen is None:
             partly = _partly_known(operation.service, node, known)
             chosen = _choose(groups, index, operation, ids=ids, known=partly, digest=node.digest, claims=known.claims)
-        if chosen is None and node.parent is not None:
+        asked, told = answer_at(node) if chosen is None else (None, node.message)
+        if asked is not None:
             begun = [
                 provider
-                for provider in known.opens.get((operation.service, node.parent.digest), [])
-                if fits(provider.operation.output, node.message)
+                for provider in known.opens.get((operation.service, asked.digest), [])
+                if fits(provider.operation.output, told)
             ]
             chosen = _choose(groups, index, operation, ids=ids, known=begun, digest=node.digest, claims=known.claims)
         if chosen is not None:

@@ -6,6 +6,7 @@ Since 0.53 the messages are those of the semantic conventions, which `otel_genai
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -41,6 +42,8 @@ _KINDS = {
 }
 _CALL_TYPES = {"chat", "completion"}
 _ASKING = {"tool_use", "tool_calls", "tool_call", "function_call"}
+_PRINTED = re.compile(r'role: "\w+"\s+parts \{')
+"""A message as protobuf prints it, which nobody said."""
 _FLAT = ("gen_ai.prompt.", "gen_ai.completion.")
 _TOOL_CLASS = "Tool.task"
 """LlamaIndex's tools are recorded under the names of their classes; which one it was is in its output alone."""
@@ -129,7 +132,7 @@ def _prompt(item: Any) -> Any:
     if not isinstance(item, Mapping):
         return item
     if isinstance(item.get("user"), str) and "content" not in item:
-        return {"role": "user", "content": item["user"]}
+        return {"role": "user", "content": None if _PRINTED.match(item["user"]) else item["user"]}
     if item.get("content") == "null" and role_of(item.get("role")) is Role.ASSISTANT:
         return {**item, "content": None}
     return {**item, "role": "tool"} if item.get("role") == "unknown" else item

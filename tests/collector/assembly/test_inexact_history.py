@@ -53,6 +53,26 @@ def test_an_application_may_keep_a_part_of_the_answer() -> None:
     assert share_a_key(items)
 
 
+@pytest.mark.parametrize(
+    "replay",
+    [[OPENS], [says("It opens"), says(" at nine"), says(" in the morning.")]],
+    ids=["as-one-message", "as-one-message-a-piece"],
+)
+def test_of_a_stream_the_last_piece_alone_may_be_known(replay: list[dict[str, Any]]) -> None:
+    items = [
+        span("a", chat([RULE, OPENING], " in the morning."), trace="a"),
+        span("b", chat([RULE, OPENING, *replay, asks("And closes?")], "At six."), at=50, trace="b"),
+    ]
+
+    (conversation,) = rebuild(items)
+
+    assert texts(conversation) == [
+        ("When does the museum open?", "It opens at nine in the morning."),
+        ("And closes?", "At six."),
+    ]
+    assert share_a_key(items)
+
+
 def test_what_was_never_said_is_no_part_of_an_answer() -> None:
     items = [
         span("a", chat([RULE, OPENING], "It opens at nine in the morning."), trace="a"),

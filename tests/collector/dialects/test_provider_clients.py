@@ -352,6 +352,15 @@ def test_a_prompt_by_the_name_of_who_says_it_stands_beside_a_role_as_well() -> N
     assert shown(only([span("c1", flattened(named, ENDS))])) == [(ASKED, [], TOLD), WHOLE[1]]
 
 
+def test_a_printed_message_is_not_what_the_user_said() -> None:
+    printed = 'role: "user"\nparts {\n  text: "Hi"\n}\n'
+
+    conversation = only([span("c1", flattened([{"user": printed}], THEN))])
+
+    assert shown(conversation) == [(None, [], TOLD)]
+    assert GapKind.USER_INPUT_MISSING in conversation.turns[0].gaps
+
+
 def test_an_answer_that_was_written_as_null_is_an_empty_one() -> None:
     """Its calls are those of the call before; the model did not say "null"."""
     items = [
