@@ -12,16 +12,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from itertools import islice
 from typing import Literal, TypeAlias, assert_never
 
 import msgspec
 
 from collector.model import HandoffStep, MessageStep, Step, ToolCallStep, ToolResultStep, Turn
-from evaluators.content import content_of
-from evaluators.quoting import PIECES, find_quote
+from evaluators.quoting import MAX_TEXT_CHARS, PIECES, Signs, find_in
 from evaluators.transcript.escape import escape
 from evaluators.transcript.turn_places import call_text, handoff_text, result_text
 from evaluators.verdict import Evidence, Unit
@@ -44,7 +44,10 @@ _NOT_SAID_BY: Mapping[Speaker, str] = {
     "agent": "does not stand in the agent's own words or calls at the place that it cites: copy it from there exactly.",
 }
 _MAX_SEARCHED_CHARS = 500_000
-"""What is read sign by sign for one quote, or for one that stands elsewhere; more would cost seconds."""
+"""Of a conversation in which a quote is looked for elsewhere than it says."""
+_MAX_LOOSELY_SEARCHED_CHARS = 500_000
+"""What is read sign by sign for one quote; more would cost seconds."""
+_MAX_REMEMBERED = 1000
 
 
 class Citation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -112,50 +115,113 @@ def all_placed(citations: Iterable[Citation], unit: Unit, *, max_chars: int = MA
 def _located(citation: Citation, unit: Unit, by: Speaker | None) -> tuple[Turn, _Found]:
     at = citation.at.strip()
     found = _PLACE.fullmatch(at)
-    turns = {turn.index: turn for turn in unit.conversation.turns}
-    turn = turns.get(int(found[1])) if found else None
+    book = _book(_Turns(unit.conversation.turns))
+    turn = book.turns.get(int(found[1])) if found else None
     if found is None or turn is None:
         raise EvidenceError(f"The place {_shown(at)} is no place of a turn; cite one such as t0.1 or t0.answer.")
     place = found[2]
-    hits = list(_hits(citation.quote, (turn,), by))
+    hits = book.hits(citation.quote, turn, by)
     hit = next((hit for hit in hits if hit.place == place or place is None), None)
     if hit is None:
-        if not hits and content_of(unit).size <= _MAX_SEARCHED_CHARS:
-            hits = list(_hits(citation.quote, unit.conversation.turns, by))
+        if not hits and book.chars <= _MAX_SEARCHED_CHARS:
+            hits = book.hits(citation.quote, None, by)
         if len(hits) != 1:
             words = f"does not stand at {at}: copy it from there exactly." if by is None else _NOT_SAID_BY[by]
             more = " It is short: copy the words around it too." if is_short(citation.quote.strip()) else ""
             raise EvidenceError(f"The quote {_shown(citation.quote)} {words}{more}")
         hit = hits[0]
-    return turns[hit.turn], hit
+    return book.turns[hit.turn], hit
 
 
-def _hits(quote: str, turns: Iterable[Turn], by: Speaker | None) -> Iterator[_Found]:
-    """Where it stands word for word; only where it does so nowhere, where its words stand."""
-    places = [(turn.index, place, forms) for turn in turns for place, forms in _places(turn, by)]
-    exact = [_Found(turn, place, quote) for turn, place, forms in places if stands_in(quote, forms)]
+class _Book:
+    """The turns of a conversation in the forms that quotes are looked for in, each made once: one answer may hold
+    hundreds of quotes.
+    """
+
+    def __init__(self, turns: Sequence[Turn]) -> None:
+        self.turns = {turn.index: turn for turn in turns}
+        self._pages: dict[int, list[_Page]] = {}
+        self._found: dict[tuple[str, int | None, Speaker | None], list[_Found]] = {}
+
+    @cached_property
+    def chars(self) -> int:
+        return sum(page.chars for turn in self.turns.values() for page in self._pages_of(turn))
+
+    def hits(self, quote: str, turn: Turn | None, by: Speaker | None) -> list[_Found]:
+        """Where it stands in the turn, or in any, word for word; only where it does so nowhere, where its words do."""
+        key = (quote, None if turn is None else turn.index, by)
+        if key not in self._found:
+            if len(self._found) >= _MAX_REMEMBERED:
+                self._found.clear()
+            turns = self.turns.values() if turn is None else (turn,)
+            self._found[key] = _hits(quote, [page for one in turns for page in self._pages_of(one)], by)
+        return self._found[key]
+
+    def _pages_of(self, turn: Turn) -> list[_Page]:
+        if turn.index not in self._pages:
+            self._pages[turn.index] = list(_pages(turn))
+        return self._pages[turn.index]
+
+
+class _Page:
+    def __init__(self, turn: int, place: str, speaker: Speaker | None, forms: Forms) -> None:
+        """`speaker` None: a tool."""
+        self.turn = turn
+        self.place = place
+        self.speaker = speaker
+        self.forms = forms
+
+    @property
+    def chars(self) -> int:
+        return sum(map(len, self.forms.raw))
+
+    @cached_property
+    def signs(self) -> list[Signs]:
+        return [Signs(text) for text in self.forms.raw if len(text) <= MAX_TEXT_CHARS]
+
+    def find(self, words: str) -> str | None:
+        """The words with other punctuation, as they stand there."""
+        return next(filter(None, (find_in(words, signs) for signs in self.signs)), None)
+
+
+class _Turns:
+    """The same turns, and not equal ones: they hold what has no hash."""
+
+    def __init__(self, turns: Sequence[Turn]) -> None:
+        self.turns = turns
+
+    def __hash__(self) -> int:
+        return id(self.turns)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Turns) and other.turns is self.turns
+
+
+@lru_cache(maxsize=2)
+def _book(turns: _Turns) -> _Book:
+    return _Book(turns.turns)
+
+
+def _hits(quote: str, pages: Sequence[_Page], by: Speaker | None) -> list[_Found]:
+    pages = [page for page in pages if by is None or page.speaker == by]
+    exact = [_Found(page.turn, page.place, quote) for page in pages if stands_in(quote, page.forms)]
     if exact:
-        yield from exact
-        return
+        return exact
     words = _LABEL.sub("", quote.strip())
-    left = _MAX_SEARCHED_CHARS
-    for turn, place, forms in places:
-        left -= sum(map(len, forms.raw))
-        found = next(filter(None, (find_quote(words, text) for text in forms.raw)), None) if left >= 0 else None
-        if found is not None:
-            yield _Found(turn, place, found)
+    if sum(page.chars for page in pages) > _MAX_LOOSELY_SEARCHED_CHARS:
+        return []
+    loosely = ((page, page.find(words)) for page in pages)
+    return [_Found(page.turn, page.place, found) for page, found in loosely if found is not None]
 
 
-def _places(turn: Turn, by: Speaker | None) -> Iterator[tuple[str, Forms]]:
-    if turn.user_input is not None and by != "agent":
-        yield "user", text_forms(turn.user_input)
-    if by == "user":
-        return
+def _pages(turn: Turn) -> Iterator[_Page]:
+    if turn.user_input is not None:
+        yield _Page(turn.index, "user", "user", text_forms(turn.user_input))
     for number, step in enumerate(turn.steps):
-        if by is None or not isinstance(step, ToolResultStep):
-            yield str(number), _step_forms(step)
+        speaker: Speaker | None = None if isinstance(step, ToolResultStep) else "agent"
+        yield _Page(turn.index, str(number), speaker, _step_forms(step))
     if turn.output is not None:
-        yield "answer", text_forms(turn.output)
+        yield _Page(turn.index, "answer", "agent", text_forms(turn.output))
 
 
 def _step_forms(step: Step) -> Forms:

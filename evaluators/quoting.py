@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from array import array
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass
-from itertools import accumulate
 
 PIECES = " … "
 """Between what is found of a quote in several pieces."""
@@ -27,45 +26,50 @@ _MIN_LETTERS = 10
 _MIN_PIECE_LETTERS = 5
 _WIDE = 2.5
 _MAX_QUOTE_CHARS = 4000
-_MAX_TEXT_CHARS = 400_000
+MAX_TEXT_CHARS = 400_000
 
 
-@dataclass(frozen=True, slots=True)
-class _Signs:
-    """The letters and numbers of a text, written so that no part of a number looks like one."""
+class Signs:
+    """The letters and numbers of a text, written so that no part of a number looks like one; nearly as small as it."""
 
-    written: str
-    starts: tuple[int, ...]
-    """Where each sign begins in `written`."""
-    spans: tuple[tuple[int, int], ...]
-    """Where each sign stands in the text."""
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._begins, self._ends, self._starts = array("L"), array("L"), array("L")
+        written: list[str] = []
+        length = 0
+        for sign, (begin, end) in _tokens(text):
+            written.append(sign)
+            self._begins.append(begin)
+            self._ends.append(end)
+            self._starts.append(length)
+            length += len(sign)
+        self.written = "".join(written)
+
+    def between(self, start: int, end: int) -> str:
+        """The text that stands for this stretch of `written`."""
+        first, last = bisect_right(self._starts, start) - 1, bisect_right(self._starts, end - 1) - 1
+        return self._text[self._begins[first] : self._ends[last]]
 
 
 def find_quote(quote: str, text: str) -> str | None:
     """The words as they stand in the text, or None."""
-    pieces = [signs for signs in map(_signs, _ELLIPSIS.split(quote[:_MAX_QUOTE_CHARS])) if signs.starts]
-    weights = [weight(piece.written) for piece in pieces]
-    too_little = sum(weights) < _MIN_LETTERS or any(weight < _MIN_PIECE_LETTERS for weight in weights)
-    if too_little or len(text) > _MAX_TEXT_CHARS:
+    return find_in(quote, Signs(text)) if len(text) <= MAX_TEXT_CHARS else None
+
+
+def find_in(quote: str, text: Signs) -> str | None:
+    pieces = [signs.written for signs in map(Signs, _ELLIPSIS.split(quote[:_MAX_QUOTE_CHARS])) if signs.written]
+    weights = [weight(piece) for piece in pieces]
+    if sum(weights) < _MIN_LETTERS or any(weight < _MIN_PIECE_LETTERS for weight in weights):
         return None
-    hay = _signs(text)
     found: list[str] = []
     start = 0
     for piece in pieces:
-        at = hay.written.find(piece.written, start)
+        at = text.written.find(piece, start)
         if at < 0:
             return None
-        start = at + len(piece.written)
-        first, last = bisect_right(hay.starts, at) - 1, bisect_right(hay.starts, start - 1) - 1
-        found.append(text[hay.spans[first][0] : hay.spans[last][1]])
+        start = at + len(piece)
+        found.append(text.between(at, start))
     return PIECES.join(found)
-
-
-def _signs(text: str) -> _Signs:
-    found = list(_tokens(text))
-    lengths = (len(sign) for sign, _ in found)
-    starts = tuple(accumulate(lengths, initial=0))[:-1]
-    return _Signs("".join(sign for sign, _ in found), starts, tuple(span for _, span in found))
 
 
 def _tokens(text: str) -> Iterator[tuple[str, tuple[int, int]]]:
