@@ -213,7 +213,7 @@ def _continue_from(groups: _Groups, index: int, operation: Operation, known: _Kn
         whole = known.lists.get((operation.service, node.digest), [])
         chosen = _choose(groups, index, operation, ids=ids, known=whole, digest=node.digest, claims=known.claims)
         if chosen is None:
-            partly = _partly_known(operation.service, node, known)
+            partly = _partly_known(groups, index, operation, known, node)
             chosen = _choose(groups, index, operation, ids=ids, known=partly, digest=node.digest, claims=known.claims)
         asked, told = answer_at(node) if chosen is None else (None, node.message)
         if asked is not None:
@@ -237,10 +237,21 @@ def _continue_from(groups: _Groups, index: int, operation: Operation, known: _Kn
     return _continue_failed(groups, index, operation, known) or _continue_altered(groups, index, operation, known)
 
 
-def _partly_known(service: str | None, node: Chain, known: _Known) -> list[_Provider]:
-    """Calls whose answer is the one before this place but for tool calls, which one side or the other left out."""
+def _partly_known(groups: _Groups, index: int, operation: Operation, known: _Known, node: Chain) -> list[_Provider]:
+    """Calls whose answer is the one before this place but for tool calls, which one side or the other left out.
+
+    Where the replay left them out, nothing says which of two users' calls it goes on from: it is neither's then.
+    """
     said = said_beside_calls(node)
-    return known.bare.get((service, node.digest), []) if said is None else known.lists.get((service, said.digest), [])
+    if said is not None:
+        return known.lists.get((operation.service, said.digest), [])
+    found = [
+        provider
+        for provider in known.bare.get((operation.service, node.digest), [])
+        if groups.may_join(provider.index, index)
+        and _is_free(groups, index, operation, known.claims.get((provider.index, node.digest)))
+    ]
+    return found if len({provider.whole.digest for provider in found if provider.whole is not None}) == 1 else []
 
 
 def _continue_failed(groups: _Groups, index: int, operation: Operation, known: _Known) -> bool:

@@ -185,6 +185,21 @@ def test_a_replay_that_leaves_out_the_calls_goes_on_from_them() -> None:
     assert shown(only(items)) == [(ASKED, LOOKED, TOLD), WHOLE[1]]
 
 
+def test_a_replay_without_its_calls_goes_on_from_neither_of_two_users_who_asked_the_same() -> None:
+    """What either's tool was asked for would else be told of the other."""
+    other = {"role": "assistant", "tool_calls.0.id": OTHER_CALL, "tool_calls.0.name": TOOL,
+             "tool_calls.0.arguments": json.dumps({"parcel": "Q-1"})}  # fmt: skip
+    items = [
+        span("a1", flattened(FIRST, {"role": "assistant"} | _calls(CALL)), trace="a"),
+        span("b1", flattened(FIRST, other), trace="b", at=5),
+        span("a2", flattened([*FIRST, {"role": "assistant"}, RETURNED], THEN), trace="c", at=10),
+    ]
+
+    conversations = rebuild(items)
+
+    assert sorted(len(conversation.turns[0].steps) for conversation in conversations) == [1, 1, 1]
+
+
 def test_a_streamed_call_that_was_recorded_before_its_arguments_has_them_from_the_replay() -> None:
     """And is joined by its id, though another conversation began with the same words."""
     begun = {"role": "assistant", "tool_calls.0.id": CALL, "tool_calls.0.name": TOOL, "tool_calls.0.arguments": "{}"}
