@@ -21,11 +21,11 @@ from typing import Literal, TypeAlias, assert_never
 import msgspec
 
 from collector.model import HandoffStep, MessageStep, Step, ToolCallStep, ToolResultStep, Turn
-from evaluators.quoting import MAX_TEXT_CHARS, PIECES, Signs, find_in
+from evaluators.quoting import MAX_TEXT_CHARS, PIECES, Signs, find_pieces, pieces_of
 from evaluators.transcript.escape import escape
 from evaluators.transcript.turn_places import call_text, handoff_text, result_text
 from evaluators.verdict import Evidence, Unit
-from evaluators.wording import Forms, is_inside_number, is_short, stands_in, text_forms, value_forms
+from evaluators.wording import Forms, is_inside_number, is_short, needles_of, stands_in, text_forms, value_forms
 
 Speaker: TypeAlias = Literal["user", "agent"]
 """Whose words a claim must rest on: the user's input, or what the agent itself said and called."""
@@ -171,17 +171,15 @@ class _Page:
         self.speaker = speaker
         self.forms = forms
 
-    @property
-    def chars(self) -> int:
-        return sum(map(len, self.forms.raw))
+        self.chars = sum(map(len, forms.raw))
 
     @cached_property
     def signs(self) -> list[Signs]:
         return [Signs(text) for text in self.forms.raw if len(text) <= MAX_TEXT_CHARS]
 
-    def find(self, words: str) -> str | None:
+    def find(self, pieces: Sequence[str]) -> str | None:
         """The words with other punctuation, as they stand there."""
-        return next(filter(None, (find_in(words, signs) for signs in self.signs)), None)
+        return next(filter(None, (find_pieces(pieces, signs) for signs in self.signs)), None)
 
 
 class _Turns:
@@ -204,13 +202,14 @@ def _book(turns: _Turns) -> _Book:
 
 def _hits(quote: str, pages: Sequence[_Page], by: Speaker | None) -> list[_Found]:
     pages = [page for page in pages if by is None or page.speaker == by]
-    exact = [_Found(page.turn, page.place, quote) for page in pages if stands_in(quote, page.forms)]
+    needles = needles_of(quote)
+    exact = [_Found(page.turn, page.place, quote) for page in pages if stands_in(needles, page.forms)]
     if exact:
         return exact
-    words = _LABEL.sub("", quote.strip())
-    if sum(page.chars for page in pages) > _MAX_LOOSELY_SEARCHED_CHARS:
+    pieces = pieces_of(_LABEL.sub("", quote.strip()))
+    if not pieces or sum(page.chars for page in pages) > _MAX_LOOSELY_SEARCHED_CHARS:
         return []
-    loosely = ((page, page.find(words)) for page in pages)
+    loosely = ((page, page.find(pieces)) for page in pages)
     return [_Found(page.turn, page.place, found) for page, found in loosely if found is not None]
 
 

@@ -12,7 +12,7 @@ import re
 import unicodedata
 from array import array
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 PIECES = " … "
 """Between what is found of a quote in several pieces."""
@@ -53,14 +53,19 @@ class Signs:
 
 def find_quote(quote: str, text: str) -> str | None:
     """The words as they stand in the text, or None."""
-    return find_in(quote, Signs(text)) if len(text) <= MAX_TEXT_CHARS else None
+    return find_pieces(pieces_of(quote), Signs(text)) if len(text) <= MAX_TEXT_CHARS else None
 
 
-def find_in(quote: str, text: Signs) -> str | None:
+def pieces_of(quote: str) -> list[str]:
+    """What must be written in a text, one after the other; none where that would prove nothing."""
     pieces = [signs.written for signs in map(Signs, _ELLIPSIS.split(quote[:_MAX_QUOTE_CHARS])) if signs.written]
     weights = [weight(piece) for piece in pieces]
     if sum(weights) < _MIN_LETTERS or any(weight < _MIN_PIECE_LETTERS for weight in weights):
-        return None
+        return []
+    return pieces
+
+
+def find_pieces(pieces: Sequence[str], text: Signs) -> str | None:
     found: list[str] = []
     start = 0
     for piece in pieces:
@@ -69,7 +74,7 @@ def find_in(quote: str, text: Signs) -> str | None:
             return None
         start = at + len(piece)
         found.append(text.between(at, start))
-    return PIECES.join(found)
+    return PIECES.join(found) or None
 
 
 def _tokens(text: str) -> Iterator[tuple[str, tuple[int, int]]]:

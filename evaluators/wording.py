@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 
@@ -55,6 +55,14 @@ class Forms:
     """Of the plain ones, those that are no JSON: they have clauses."""
 
 
+@dataclass(frozen=True, slots=True)
+class Needle:
+    plain: str
+    squeezed: str
+    says_enough: bool
+    is_short: bool
+
+
 def text_forms(text: str) -> Forms:
     plain = (normalised(text), normalised(escape(text)))
     return Forms((text,), plain, wholes=frozenset(plain), spoken=plain)
@@ -72,8 +80,17 @@ def value_forms(text: str, value: JsonValue, *, name: str | None) -> Forms:
     return Forms((text, *strings), (*shown, *spoken), compact, wholes, spoken)
 
 
-def stands_in(quote: str, forms: Forms) -> bool:
-    return any(_fits(needle, forms) for needle in dict.fromkeys(_needles(quote)))
+def needles_of(quote: str) -> list[Needle]:
+    """The forms in which a quote is looked for."""
+    return [
+        Needle(plain, _squeezed(plain), says_enough=_says_enough(plain), is_short=is_short(plain))
+        for plain in dict.fromkeys(_needles(quote))
+        if plain
+    ]
+
+
+def stands_in(needles: Iterable[Needle], forms: Forms) -> bool:
+    return any(_fits(needle, forms) for needle in needles)
 
 
 def normalised(text: str) -> str:
@@ -96,20 +113,21 @@ def is_short(needle: str) -> bool:
     return weight(needle) < _SHORT_WEIGHT
 
 
-def _fits(needle: str, forms: Forms) -> bool:
-    if needle in forms.wholes:
-        return bool(needle)
-    if not _says_enough(needle):
-        return any(_is_clause(needle, text) for text in forms.spoken)
-    if is_short(needle):
-        once = any(_stands_once(needle, text) for text in forms.plain[:2])
-        return once or any(_is_clause(needle, text) for text in forms.spoken)
-    squeezed = _squeezed(needle)
-    return any(_stands(needle, text) for text in forms.plain) or any(_stands(squeezed, text) for text in forms.compact)
+def _fits(needle: Needle, forms: Forms) -> bool:
+    if needle.plain in forms.wholes:
+        return True
+    if not needle.says_enough:
+        return any(_is_clause(needle.plain, text) for text in forms.spoken)
+    if needle.is_short:
+        once = any(_stands_once(needle.plain, text) for text in forms.plain[:2])
+        return once or any(_is_clause(needle.plain, text) for text in forms.spoken)
+    return any(_stands(needle.plain, text) for text in forms.plain) or any(
+        _stands(needle.squeezed, text) for text in forms.compact
+    )
 
 
 def _stands(needle: str, text: str) -> bool:
-    return any(
+    return needle in text and any(
         not is_inside_number(text, at) and not is_inside_number(text, at + len(needle)) for at in _places(needle, text)
     )
 

@@ -231,16 +231,16 @@ def test_a_text_of_nothing_but_one_number_is_looked_through_in_bounded_time():
         verify(Citation("t0.user", "1.1.1.1.1.1"), long)
 
 
-def test_thousands_of_quotes_are_looked_for_in_a_long_conversation():
+def test_hundreds_of_quotes_are_looked_for_in_a_long_conversation():
     """As a judge may give them that was told to; each once took a tenth of a second here, on the event loop."""
     builder = ConversationBuilder()
     for number in range(20):
         builder.turn(f"Wish {number}: " + "please go on " * 200).call("do", {"n": number}, result="row " * 500)
         builder.answer("It is done now. " * 100)
     long = conversation_unit(builder.build())
-    wrong = [Citation("t7.answer", f"done now please go {number} on row") for number in range(2000)]
+    wrong = [Citation("t7.answer", f"done now please go {number} on row") for number in range(200)]
 
-    found = [piece for start in range(0, 2000, 10) for piece in all_placed(wrong[start : start + 10], long)]
+    found = [piece for start in range(0, 200, 10) for piece in all_placed(wrong[start : start + 10], long)]
 
     assert found == []
     assert verify(Citation("t7.answer", "Wish 9: please go on"), long).turn == 9
