@@ -1,7 +1,8 @@
 """Agents that a tool call ran, where no parent says so.
 
 Some tracers put the spans of a sub-agent beside the tool call that ran it. It is that call's all the same where it ran
-within the call's time, and was asked what the call was given.
+within the call's time, and was asked what the call was given. Where the call has what its agent did below itself, only
+a span with nothing below it can be one more of that agent's.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ def put_under_their_calls(nodes: Sequence[Node]) -> None:
     for node in nodes:
         traces[node.operation.trace_id].append(node)
     for trace in traces.values():
-        tools = [node for node in trace if node.kind is OperationKind.TOOL and id(node) not in with_children]
+        tools = [node for node in trace if node.kind is OperationKind.TOOL]
         agents = [node for node in trace if node.kind is OperationKind.AGENT] if tools else []
         if not agents:
             continue
@@ -37,7 +38,9 @@ def put_under_their_calls(nodes: Sequence[Node]) -> None:
             text = user_input_of(agent.operation.input)
             asked = squash((text if text is not None else words.below(agent)) or "")
             found = given[asked].around(agent) if asked and asked in given else []
-            if len(found) == 1 and agent not in found[0].ancestors():
+            if id(agent) in with_children:
+                found = [tool for tool in found if id(tool) not in with_children]
+            if len(found) == 1 and agent not in found[0].ancestors() and found[0] not in agent.ancestors():
                 agent.parent = found[0]
                 words.moved(agent)
 

@@ -103,8 +103,8 @@ def _is_known(items: Items, operation: Operation) -> bool:
         overlap = known.start_ns <= operation.start_ns <= known.end_ns or (
             operation.start_ns <= known.start_ns <= operation.end_ns
         )
-        if _is_later_try(call, known, operation):
-            if operation.has_result and call.result in _NOTHING:
+        if _is_other_try(call, known, operation):
+            if operation.start_ns >= known.end_ns and operation.has_result and call.result in _NOTHING:
                 items.give_result(call, operation.result, is_error=False, span_id=operation.span_id, agent=call.agent)
             return True
         if (
@@ -117,9 +117,10 @@ def _is_known(items: Items, operation: Operation) -> bool:
     return False
 
 
-def _is_later_try(call: CallItem, before: Operation, operation: Operation) -> bool:
+def _is_other_try(call: CallItem, known: Operation, operation: Operation) -> bool:
     """The model asked once; the first try failed, or waited for somebody's approval, and the framework made another."""
-    is_after = operation.start_ns >= before.end_ns and (before.is_error or before.result in _NOTHING)
+    first, then = (known, operation) if known.start_ns <= operation.start_ns else (operation, known)
+    is_after = then.start_ns >= first.end_ns and (first.is_error or first.result in _NOTHING)
     return is_after and call.group is not None and _names_fit(call.name, operation) and _arguments_fit(call, operation)
 
 

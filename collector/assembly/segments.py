@@ -77,7 +77,8 @@ def segments_of(nodes: Sequence[Node]) -> list[Segment]:
     for segment in found:
         if segment.trace_id in speaking and _is_fragment(segment):
             segment.answer = None
-    return found
+    telling = {segment.trace_id for segment in found if segment.calls or segment.user_text is not None}
+    return [segment for segment in found if segment.trace_id not in telling or not _is_silent(segment)]
 
 
 def main_line(segments: Sequence[Segment]) -> list[Segment]:
@@ -103,6 +104,13 @@ def _without_proxies(segments: Sequence[Segment]) -> Sequence[Segment]:
 
 def _is_mute(segment: Segment) -> bool:
     return not segment.calls and segment.entry.kind is OperationKind.AGENT
+
+
+def _is_silent(segment: Segment) -> bool:
+    """A step that a framework calls an agent: it says nothing, did nothing, and did not fail."""
+    entry = segment.entry
+    did = segment.calls or segment.tools or segment.handoffs or entry.operation.is_error
+    return entry.kind is OperationKind.AGENT and not did and segment.user_text is None and segment.answer is None
 
 
 def _is_fragment(segment: Segment) -> bool:

@@ -11,8 +11,9 @@ from typing import Any
 
 from collector.messages.decoder import Decoded, MessageDecoder
 from collector.messages.definitions import definitions_of
+from collector.messages.reprs import decode_fields, decode_repr
 from collector.messages.streamed import unfinished_choices
-from collector.messages.values import as_int, as_str, decode, first, object_or_text, text_of
+from collector.messages.values import as_int, as_str, decode, first, object_or_text, plain, text_of
 from collector.model import Agent, GapKind, JsonValue
 from collector.operation import OperationKind, Role, Usage
 
@@ -111,16 +112,27 @@ def tool_fields(attributes: Mapping[str, Any]) -> dict[str, Any]:
     if "gen_ai.tool.call.arguments" in attributes:
         fields |= {"arguments": _arguments(attributes["gen_ai.tool.call.arguments"]), "has_arguments": True}
     if "gen_ai.tool.call.result" in attributes:
-        fields |= {"result": object_or_text(attributes["gen_ai.tool.call.result"]), "has_result": True}
+        fields |= {"result": _result(attributes["gen_ai.tool.call.result"]), "has_result": True}
     return fields
 
 
 def _arguments(value: object) -> JsonValue:
-    """The arguments; where a callback's own record of the call stands in their place, those in it."""
+    """The arguments, printed ones too; where a callback's own record of the call stands in their place, those in it."""
     found = object_or_text(value)
+    if isinstance(found, str) and found[:1] == "{":
+        printed = decode_repr(found)
+        found = plain(printed) if isinstance(printed, Mapping) else found
     if isinstance(found, Mapping) and "input_str" in found and isinstance(found.get("inputs"), Mapping):
         return found["inputs"]
     return found
+
+
+def _result(value: object) -> JsonValue:
+    """What a tool gave back; of a printed tool message the content, which is what the model was told."""
+    fields = decode_fields(value) if isinstance(value, str) and value.startswith("content=") else None
+    if fields is not None and "content" in fields and "tool_call_id" in fields:
+        value = fields["content"]
+    return object_or_text(value) if isinstance(value, str) else plain(value)
 
 
 def agent_of(attributes: Mapping[str, Any]) -> Agent | None:

@@ -43,3 +43,14 @@ def test_two_tries_that_both_gave_something_back_are_two_calls() -> None:
     (conversation,) = rebuild(spans)
 
     assert [step[0] for step in shown(conversation)[0][1]].count("call") == 2
+
+
+def test_a_try_that_failed_before_the_one_that_is_known_by_its_id_is_the_same_call() -> None:
+    spans = talk(
+        span("t1", tool(TOOL, ARGUMENTS), at=4, parent="a", error=True),
+        span("t2", tool(TOOL, ARGUMENTS, RESULT, call_id=CALL), at=8, parent="a"),
+    )
+
+    (conversation,) = rebuild(spans)
+
+    assert shown(conversation) == [(ASKED, [CALLED, ("result", TOOL, RESULT)], TOLD)]

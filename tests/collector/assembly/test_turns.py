@@ -433,3 +433,17 @@ def test_steps_of_a_chain_that_a_user_never_saw_say_nothing_and_set_no_prompt() 
     (turn,) = conversation.turns
     assert (turn.user_input, turn.steps, turn.output) == ("Where?", (), "In Oslo.")
     assert conversation.system_instructions == "Be brief."
+
+
+@pytest.mark.parametrize("beside", [chat([asks("Hello.")], "Hello!"), agent("clerk", "Hello.", "Hello!")])
+def test_a_step_that_is_called_an_agent_and_says_nothing_is_no_turn(beside: dict[str, Any]) -> None:
+    spans = [
+        span("r", {"http.route": "/chat"}, lasts=20),
+        span("g", agent("before_model"), at=1, parent="r"),
+        span("c", beside, at=5, parent="r"),
+    ]
+
+    (conversation,) = rebuild(spans)
+
+    assert [(turn.user_input, turn.output) for turn in conversation.turns] == [("Hello.", "Hello!")]
+    assert conversation.turns[0].gaps == ()
