@@ -22,6 +22,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from operator import is_
 
 from collector.assembly.evidence import (
     LINKING,
@@ -52,29 +53,63 @@ from collector.operation import Chain, Operation, OperationKind
 
 def link(operations: Iterable[Operation]) -> list[tuple[Operation, ...]]:
     """The operations of each conversation, conversations in order of time. Operations are merged, one a span."""
-    groups = link_units(units_of(traces_of(operations)))
+    groups = Links().groups_of(units_of(traces_of(operations)))
     return [tuple(op for unit in units for op in unit.operations) for units in groups]
 
 
-def link_units(units: Sequence[Unit]) -> list[Sequence[Unit]]:
-    """The units of each conversation, from all there are, which are in order of time."""
-    if len({(unit.service, unit.conversation_id) for unit in units}) == 1 and units[0].conversation_id is not None:
-        # Nothing is left to find out: one name joins them all, and nothing parts what has one name.
-        return [units]
-    groups = _Groups(units)
-    _by_conversation_id(groups)
-    _by_response_id(groups)
-    _by_messages(groups)
-    return groups.members()
+class Links:
+    """What joins the units of a component, kept while it grows at its end."""
+
+    def __init__(self) -> None:
+        self._groups = _Groups(())
+        self._known = _Known()
+
+    def groups_of(self, units: Sequence[Unit]) -> list[Sequence[Unit]]:
+        """The units of each conversation, from all there are, which are in order of time."""
+        if len({(unit.service, unit.conversation_id) for unit in units}) == 1 and units[0].conversation_id is not None:
+            # Nothing is left to find out: one name joins them all, and nothing parts what has one name.
+            self._groups, self._known = _Groups(()), _Known()
+            return [units]
+        fresh = units[len(self._groups.units) :]
+        if self._goes_on(units, fresh):
+            self._groups.add(fresh)
+        else:
+            fresh = units
+            self._groups, self._known = _Groups(units), _Known()
+            _by_conversation_id(self._groups)
+            _by_response_id(self._groups)
+        _by_messages(self._groups, fresh, self._known)
+        return self._groups.members()
+
+    def _goes_on(self, units: Sequence[Unit], fresh: Sequence[Unit]) -> bool:
+        """Whether all is as it was but for units behind it that nothing but messages can join to anything."""
+        known, before = self._known, self._groups.units
+        if not before or len(units) < len(before) or not all(map(is_, units, before)):
+            return False
+        ids: list[str] = []
+        for operation in (op for unit in fresh for op in unit.operations):
+            if operation.response_id:
+                ids.append(operation.response_id)
+            is_behind = known.latest is None or (operation.kind not in _PLACED or _place(operation) > known.latest)
+            if operation.previous_response_id or not is_behind:
+                return False
+        is_named = any(unit.conversation_id is not None for unit in fresh)
+        return not is_named and len(ids) == len(set(ids)) and known.response_ids.isdisjoint(ids)
 
 
 class _Groups:
     """Union-find over units that never joins two conversation ids."""
 
     def __init__(self, units: Sequence[Unit]) -> None:
-        self.units = units
-        self._root = list(range(len(units)))
-        self._name = [unit.conversation_id for unit in units]
+        self.units: list[Unit] = []
+        self._root: list[int] = []
+        self._name: list[str | None] = []
+        self.add(units)
+
+    def add(self, units: Sequence[Unit]) -> None:
+        self._root += range(len(self.units), len(self.units) + len(units))
+        self._name += [unit.conversation_id for unit in units]
+        self.units += units
 
     def find(self, index: int) -> int:
         while self._root[index] != index:
@@ -152,13 +187,31 @@ class _Known:
     pending: dict[bytes, list[_Provider]] = field(default_factory=lambda: defaultdict(list))
     replies: dict[tuple[str | None, bytes], list[_Provider]] = field(default_factory=lambda: defaultdict(list))
     claims: dict[tuple[int, bytes], tuple[int, Operation]] = field(default_factory=dict)
+    response_ids: set[str] = field(default_factory=set)
+    """Of every operation, and those that some name as the previous one."""
+    latest: tuple[int, int, str, str] | None = None
+    """The place of the last one in the order of time."""
 
 
-def _by_messages(groups: _Groups) -> None:
-    """Calls in order of time: each looks for the one it goes on from among those that began before it."""
-    known = _Known()
-    every = [(i, op) for i, op in _operations(groups.units) if op.kind in LINKING or op.kind is OperationKind.TOOL]
-    every.sort(key=lambda item: (item[1].start_ns, item[1].end_ns, item[1].trace_id, item[1].span_id))
+_PLACED = LINKING | {OperationKind.TOOL}
+
+
+def _place(operation: Operation) -> tuple[int, int, str, str]:
+    return (operation.start_ns, operation.end_ns, operation.trace_id, operation.span_id)
+
+
+def _by_messages(groups: _Groups, fresh: Sequence[Unit], known: _Known) -> None:
+    """Calls in order of time: each looks for the one it goes on from among those that began before it.
+
+    `fresh` are the last of all units; the others were gone through before, and so were their calls.
+    """
+    first = len(groups.units) - len(fresh)
+    every = [(first + i, op) for i, op in _operations(fresh) if op.kind in _PLACED]
+    every.sort(key=lambda item: _place(item[1]))
+    for _, operation in _operations(fresh):
+        known.response_ids.update(one for one in (operation.response_id, operation.previous_response_id) if one)
+    if every:
+        known.latest = _place(every[-1][1])
     for index, operation in every:
         if operation.kind is OperationKind.TOOL:
             if is_id(operation.call_id):

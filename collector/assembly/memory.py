@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from collector.assembly.grove import Grove
+from collector.assembly.link import Links
 from collector.assembly.memo import Memo
 from collector.assembly.merge import merged
 from collector.assembly.story import Story
@@ -22,6 +23,7 @@ class AssemblyMemory:
     def __init__(self) -> None:
         self.units: Memo[list[Unit]] = Memo()
         self.groves: Memo[Grove] = Memo()
+        self.links = Links()
         self._merged: Memo[Trace] = Memo()
         self._traces: Memo[Trace] = Memo()
         self._stories: Memo[Story] = Memo()

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from collector.assembly.assemble import conversation_of
-from collector.assembly.link import link_units
+from collector.assembly.link import Links
 from collector.assembly.memory import AssemblyMemory
 from collector.assembly.merge import Fragments
 from collector.assembly.units import traces_of, units_of
@@ -39,7 +39,7 @@ def reconstruct(
 
 def conversations_of(operations: Iterable[Operation]) -> list[Conversation]:
     """The conversations that merged operations make."""
-    found = [conversation_of(units, AssemblyMemory()) for units in link_units(units_of(traces_of(operations)))]
+    found = [conversation_of(units, AssemblyMemory()) for units in Links().groups_of(units_of(traces_of(operations)))]
     told = [conversation for conversation in found if conversation.turns]
     return sorted(told, key=lambda c: (c.turns[0].start_ns, c.service or "", c.conversation_id))
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from collector.assembly.assemble import conversation_of
-from collector.assembly.link import link_units
 from collector.assembly.link_keys import Histories, link_keys
 from collector.assembly.memory import AssemblyMemory
 from collector.assembly.merge import merged
@@ -76,4 +75,6 @@ class StandardAssembling:
         memory = self._memory
         memory.begin_round()
         units = units_of([memory.trace_of(fragments) for fragments in traces], known=memory.units)
-        return [(conversation_of(group, memory), tuple(operations_of(group))) for group in link_units(units)]
+        return [
+            (conversation_of(group, memory), tuple(operations_of(group))) for group in memory.links.groups_of(units)
+        ]

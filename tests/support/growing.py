@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from collector.assembly.assemble import conversation_told
 from collector.assembly.grove import Grove
-from collector.assembly.link import link_units
+from collector.assembly.link import Links
 from collector.assembly.merge import merged
 from collector.assembly.story import Story
 from collector.assembly.units import Unit, by_trace, operations_of, traces_of, units_of
@@ -52,7 +52,7 @@ class GrowingComponent:
     def as_at_first(self) -> Assembled:
         """All trees built together, and nothing known before."""
         units = units_of(traces_of(merged(self._fragments)))
-        return [(_at_once(members), tuple(operations_of(members))) for members in link_units(units)]
+        return [(_at_once(members), tuple(operations_of(members))) for members in Links().groups_of(units)]
 
 
 def _at_once(members: Sequence[Unit]) -> Conversation:

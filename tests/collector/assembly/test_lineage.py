@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from collector.assembly.lineage import all_above, from_above
@@ -27,6 +27,7 @@ def path_up(operation: Operation, by_id: dict[str, Operation]) -> list[Operation
     return found
 
 
+@settings(deadline=None)
 @given(PARENTS)
 def test_what_is_above_each(parents: list[int]) -> None:
     every = operations(parents)
@@ -37,6 +38,7 @@ def test_what_is_above_each(parents: list[int]) -> None:
     assert found == {op.span_id: tuple(above.span_id for above in path_up(op, by_id)) for op in every}
 
 
+@settings(deadline=None)
 @given(PARENTS)
 def test_what_is_above_one(parents: list[int]) -> None:
     every = operations(parents)

@@ -63,6 +63,9 @@ class Talk:
         self.counts_calls = rng.random() < 0.3
         self.drafts_first = rng.random() < 0.3
         self.is_reworded = rng.random() < 0.3
+        self.is_like_others = rng.random() < 0.4
+        self.names_previous = not self.is_named and rng.random() < 0.3
+        self.previous = ""
         self.is_one_session = self.has_agent and rng.random() < 0.3
         self.items: list[Span | LogRecord] = []
         self.at = rng.randint(0, 50)
@@ -77,8 +80,10 @@ class Talk:
 
     def _turn(self, number: int) -> None:
         rng, name = self.rng, self.name
+        name = "somebody" if self.is_like_others else name
         words = rng.choice((f"Where is {name} {number}, please?", f"And {number}?", "Thanks"))
         answer = rng.choice((f"It is where it was left {number}, as {name} said before.", "You are welcome."))
+        name = self.name
         trace = f"{name}s" if self.is_one_session else f"{name}{number}"
         top = f"{name}{number}a" if self.has_agent else ""
         ids: dict[str, Any] = {"gen_ai.conversation.id": f"talk-{name}"} if self.is_named else {}
@@ -119,6 +124,10 @@ class Talk:
 
     def _call(self, trace: str, parent: str, key: str, sent: Any, given: Any, ids: dict[str, Any]) -> None:
         used = {"gen_ai.usage.input_tokens": len(sent), "gen_ai.response.id": f"resp-{self.name}-{key}"}
+        if self.names_previous and self.previous:
+            sent = sent[-1:]
+            used["gen_ai.request.previous_response_id"] = self.previous
+        self.previous = f"resp-{self.name}-{key}"
         attributes = chat(sent, given, **ids, **used)
         if self.is_one_trace_a_call:
             trace = f"{self.name}{key}"
@@ -150,6 +159,42 @@ def test_captures(capture: Path) -> None:
         beside = fragments_of(rng.choice(captures("*"))) if rng.random() < 0.5 else []
 
         hold_against([*fragments_of(capture), *beside], rng)
+
+
+GREETED = [asks("Hi"), says("Hello, what can be done for you today?")]
+LATE = {
+    "a call that began before the latest one takes its place in the order of time": [
+        [
+            span("p", chat(GREETED[:1], [GREETED[1]]), trace="p"),
+            span("x", chat([asks("What is the time?")], "Noon."), at=50, trace="u"),
+            span("y", chat([*GREETED, asks("How far?")], "Far."), at=120, trace="u"),
+        ],
+        [span("z", chat([*GREETED, asks("How late?")], "Late."), at=100, trace="z")],
+    ],
+    "a call that another instrumentation told of": [
+        [
+            span("p", chat(GREETED[:1], [GREETED[1]]), trace="p"),
+            span("x", chat([asks("Far?")], "Yes.", **{"gen_ai.response.id": "r1"}), at=50, lasts=9, trace="x"),
+        ],
+        [span("z", chat([], None, **{"gen_ai.response.id": "r1"}), at=51, lasts=9, trace="z", scope="other")],
+    ],
+    "the answer that a call named as the previous one": [
+        [
+            span("p", chat(GREETED[:1], [GREETED[1]]), trace="p"),
+            span("x", chat([asks("Far?")], "Yes.", **{"gen_ai.request.previous_response_id": "r1"}), at=50, trace="x"),
+        ],
+        [span("z", chat([asks("Near?")], "No.", **{"gen_ai.response.id": "r1"}), at=50, lasts=0, trace="z")],
+    ],
+}
+
+
+@pytest.mark.parametrize("portions", LATE.values(), ids=LATE)
+def test_what_joins_earlier_traces_late(portions: list[list[Span | LogRecord]]) -> None:
+    growing = GrowingComponent()
+    for portion in portions:
+        growing.add(read(portion))
+
+        assert repr(growing.as_it_goes_on(random.Random(1))) == repr(growing.as_at_first())
 
 
 def test_what_is_in_no_input_any_more_is_not_repeated() -> None:

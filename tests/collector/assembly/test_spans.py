@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from collector.assembly.node import Node
@@ -24,6 +24,7 @@ def nodes(times: list[tuple[int, int]]) -> list[Node]:
     return sorted(found, key=lambda node: node.order)
 
 
+@settings(deadline=None)
 @given(TIMES, TIMES)
 def test_spans_around(outer: list[tuple[int, int]], inner: list[tuple[int, int]]) -> None:
     spans = nodes(outer)
