@@ -1,8 +1,9 @@
 """Finds where an agent says, in the first person and as done, that it has taken an action.
 
 "I have refunded", "Ich habe ... storniert", "he cancelado", "j'ai réservé", "已为您退款", "返金しました". Questions,
-conditions, negations, quoted text, code and drafts of letters are no claims. What is not recognised is no claim: this
-finds the plain cases, in the languages of the lexicon, and leaves the others to a model.
+conditions, negations, quoted text, code and drafts of letters are no claims, nor is what an agent says of its own
+writing ("I've updated the summary"). What is not recognised is no claim: this finds the plain cases, in the languages
+of the lexicon, and leaves the others to a model.
 """
 
 # ruff: noqa: RUF001 - punctuation of other scripts is what is looked for
@@ -13,7 +14,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from evaluators.checks.lexicon import ACTIONS, TROUBLE, Action
+from evaluators.checks.lexicon import ACTIONS, TROUBLE, WRITING, WRITTEN, Action
 
 _SENTENCE = re.compile(r"[^.!?。！？\n]+[.!?。！？]*")
 _NOT_SAID = re.compile(
@@ -76,10 +77,14 @@ class ClaimFinder:
                 self._by_form.setdefault(form, []).append(action)
         self._unspaced = [form for form in self._by_form if _UNSPACED.match(form)]
         self._trouble = re.compile(TROUBLE, re.IGNORECASE)
+        self._written = re.compile(WRITTEN, re.IGNORECASE)
 
     def claims(self, text: str) -> Iterator[Claim]:
         """What the agent says that it has done; at most one a sentence and action."""
-        return self._find(text, self._claims)
+        found = self._find(text, self._claims)
+        return (
+            claim for claim in found if claim.action.name not in WRITING or not self._written.search(claim.sentence)
+        )
 
     def reports(self, text: str) -> Iterator[Claim]:
         """What is said to be done, by whomever; at most one a sentence and action."""

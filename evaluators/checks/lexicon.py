@@ -187,6 +187,28 @@ ACTIONS: tuple[Action, ...] = (
     ),
 )
 
+WRITTEN = (
+    r"\b(?:drafts?|texts?|summar(?:y|ies)|wording|paragraphs?|sentences?|lists?|tables?|outlines?|answers?|responses?|"
+    r"versions?|examples?|code|snippets?|scripts?|functions?|stor(?:y|ies)|poems?|essays?|translations?|titles?|"
+    r"sections?|bullets?|itinerar(?:y|ies)|recipes?|overviews?|comparisons?|explanations?|tone|style|jokes?|"
+    r"entw[uü]rfe?|zusammenfassung|formulierung(?:en)?|abs[aä]tze?|absatz|s[aä]tze?|satz|listen?|tabellen?|gliederung|"
+    r"antwort(?:en)?|fassung|beispiele?|skript|funktion|geschichte|gedicht|übersetzung|titel|abschnitte?|übersicht|"
+    r"vergleich|erklärung|ton|stil|"
+    r"borrador|textos?|resumen|redacción|párrafos?|frases?|listas?|tablas?|esquema|respuestas?|versi[oó]n(?:es)?|"
+    r"ejemplos?|código|funci[oó]n|historia|poema|traducción|título|sección|tono|estilo|"
+    r"brouillon|textes?|résumés?|formulation|paragraphes?|phrases?|listes?|tableaux?|réponses?|exemples?|fonction|"
+    r"histoire|poème|traduction|titre|"
+    r"bozza|testi?|testo|riassunto|formulazione|paragrafi?|paragrafo|frasi|elenco|tabella|risposta|versione|esempi?o?|"
+    r"codice|funzione|storia|poesia|traduzione|titolo|sezione|stile|"
+    r"rascunho|resumo|redação|parágrafos?|tabelas?|respostas?|versão|exemplos?|função|história|tradução|seção|tom)\b|"
+    r"草稿|文本|文字|摘要|总结|措辞|段落|句子|列表|清单|表格|大纲|回答|回复|版本|示例|例子|代码|函数|故事|译文|翻译|标题|概述|说明|文案|"
+    r"下書き|文章|テキスト|要約|表現|段落|一覧|リスト|回答|コード|関数|物語|翻訳|タイトル|概要|説明|"
+    r"초안|텍스트|요약|문구|단락|문장|목록|답변|버전|예시|코드|함수|이야기|번역|제목|개요|설명"
+)
+"""What an agent writes in its answer itself: that it has created or changed such a thing needs no tool."""
+WRITING = frozenset({"submit", "change", "delete"})
+"""Names of the actions that such things may be an object of."""
+
 TROUBLE = (
     r"\b(?:sorry|apolog\w*|unable|unfortunately|fail\w*|errors?|problems?|issues?|trouble|declined|rejected|unsuccessful\w*|"
     r"(?:could|can|did|was|is|has|have|does|do|will)(?:n['’]?t| not)|cannot|try(?:ing)? again|"

@@ -143,3 +143,27 @@ def test_after_a_handoff_nothing_is_concluded():
     )
 
     assert status(conversation) is Status.NOT_ASSESSABLE
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        "I've created a summary for you: it rained.",
+        "I have updated the draft as you asked.",
+        "I've changed the wording of the second paragraph.",
+        "I have removed the last sentence from it.",
+        "Ich habe den Text geändert und gekürzt.",
+        "He creado una lista para ti.",
+        "J'ai modifié le texte comme demandé.",
+        "Ho creato un riassunto.",
+        "Criei um resumo para você.",
+        "已为您创建以下摘要。",
+        "要約を作成しました。",
+        "요약을 작성했습니다. 목록을 등록했습니다.",
+    ],
+)
+def test_what_an_agent_writes_itself_needs_no_call(output):
+    tools = ("create_ticket", "update_order", "delete_account")
+
+    assert status(said(output, tools=tools)) is Status.NOT_APPLICABLE
+    assert status(said("I've created a ticket for you.", tools=tools)) is Status.FAIL
