@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
-from collector.assembly.node import Node
+from collector.assembly.node import AGENT_LIKE, Node
 from collector.assembly.said import user_input_of
 from collector.assembly.spans import Spans
 from collector.messages.values import squash
 from collector.model import JsonValue
-from collector.operation import OperationKind
+from collector.operation import OperationKind, ToolCallPart
 
 _MAX_VALUES = 64
 _MAX_DEPTH = 8
@@ -43,6 +44,45 @@ def put_under_their_calls(nodes: Sequence[Node]) -> None:
             if len(found) == 1 and agent not in found[0].ancestors() and found[0] not in agent.ancestors():
                 agent.parent = found[0]
                 words.moved(agent)
+
+
+def let_agents_stand_for_calls(nodes: Sequence[Node]) -> None:
+    """An agent within another one, whose name is that of a call that a model had just asked for, is what that call ran,
+    where no span of a tool says so. Parents are set, children not yet; nodes are in order of time.
+    """
+    traces: dict[str, list[Node]] = defaultdict(list)
+    for node in nodes:
+        traces[node.operation.trace_id].append(node)
+    for trace in traces.values():
+        agents = [node for node in trace if node.kind is OperationKind.AGENT and _is_within_an_agent(node)]
+        if not agents:
+            continue
+        tools = {node.operation.tool_name or node.operation.name for node in trace if node.kind is OperationKind.TOOL}
+        asked = _first_asked(trace)
+        for agent in agents:
+            name = _name_of(agent)
+            if name not in tools and name in asked and asked[name] <= agent.operation.start_ns:
+                agent.operation = replace(agent.operation, kind=OperationKind.TOOL, tool_name=name)
+
+
+def _is_within_an_agent(node: Node) -> bool:
+    return any(above.kind in AGENT_LIKE for above in node.ancestors())
+
+
+def _name_of(agent: Node) -> str:
+    known = agent.operation.agent
+    return (known.name if known is not None else None) or agent.operation.name.removesuffix(".run")
+
+
+def _first_asked(trace: Sequence[Node]) -> dict[str, int]:
+    """When each call's name was first asked for."""
+    found: dict[str, int] = {}
+    for node in trace:
+        for message in node.operation.output if node.kind is OperationKind.MODEL_CALL else ():
+            for part in message.parts:
+                if isinstance(part, ToolCallPart) and part.name:
+                    found[part.name] = min(node.operation.end_ns, found.get(part.name, node.operation.end_ns))
+    return found
 
 
 def _given(tools: Sequence[Node]) -> dict[str, Spans]:

@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
-from collector.assembly.called import put_under_their_calls
+from collector.assembly.called import let_agents_stand_for_calls, put_under_their_calls
 from collector.assembly.merge import settle
 from collector.assembly.node import AGENT_LIKE, Node
 from collector.assembly.spans import Spans
@@ -42,6 +42,7 @@ def build_forest(operations: Iterable[Operation], *, met: set[object] | None = N
     _adopt_orphans(nodes)
     put_under_their_calls(nodes)
     _flatten(nodes)
+    let_agents_stand_for_calls(nodes)
     for node in nodes:
         if node.parent is not None:
             node.parent.children.append(node)
