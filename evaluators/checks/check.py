@@ -24,6 +24,38 @@ NOT_SEEN = frozenset(
 )
 """Calls or words may have been there that the telemetry does not hold."""
 
+READING = frozenset(
+    [
+        "get",
+        "list",
+        "search",
+        "find",
+        "lookup",
+        "look",
+        "read",
+        "query",
+        "fetch",
+        "retrieve",
+        "check",
+        "describe",
+        "show",
+        "view",
+        "count",
+        "validate",
+        "calculate",
+        "compute",
+        "estimate",
+        "compare",
+        "track",
+        "browse",
+        "recall",
+        "load",
+        "think",
+        "plan",
+    ]
+)
+"""Tools with such a word in their name and none of an action tell something and change nothing."""
+
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 
 

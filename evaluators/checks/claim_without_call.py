@@ -9,43 +9,12 @@ could hide a call.
 from __future__ import annotations
 
 from collector.model import GapKind, HandoffStep, Turn
-from evaluators.checks.check import NOT_SEEN, gaps_up_to, name_words, shares_word
+from evaluators.checks.check import NOT_SEEN, READING, gaps_up_to, name_words, shares_word
 from evaluators.checks.claims import Claim, ClaimFinder
 from evaluators.finding import Breach, Finding, concluded
 from evaluators.timeline import Timeline
 from evaluators.verdict import Evidence
 
-_READING = frozenset(
-    [
-        "get",
-        "list",
-        "search",
-        "find",
-        "lookup",
-        "look",
-        "read",
-        "query",
-        "fetch",
-        "retrieve",
-        "check",
-        "describe",
-        "show",
-        "view",
-        "count",
-        "validate",
-        "calculate",
-        "compute",
-        "estimate",
-        "compare",
-        "track",
-        "browse",
-        "recall",
-        "load",
-        "think",
-        "plan",
-    ]
-)
-"""Tools with such a word in their name and none of an action tell something and change nothing."""
 _ANYTHING = frozenset(
     [
         "run",
@@ -128,7 +97,7 @@ def _is_unbacked(timeline: Timeline, turn: Turn, claim: Claim, claims: _Claims) 
         if call.turn.index > turn.index:
             break
         words = claims.words_of(call.name)
-        if words & claim.action.tool_words or words & _ANYTHING or (call.turn is turn and not words & _READING):
+        if words & claim.action.tool_words or words & _ANYTHING or (call.turn is turn and not words & READING):
             return False
     earlier = [other for other in timeline.turns if other.index < turn.index]
     return not any(said.action is claim.action for other in earlier for said in claims.of(other))

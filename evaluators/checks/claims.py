@@ -54,6 +54,14 @@ _REPORTS: Mapping[str, str] = {
     "ja": r"(?:{form})[^。\n]{{0,8}}(?:しました|いたしました|承りました|完了)",
     "ko": r"(?:{form})[^.\n]{{0,6}}(?:했|되었|드렸)습니다",
 }
+_ASKED = re.compile(
+    r"\b(?:which|what|whose|whether|where|welche[rsnm]?|ob|wo|cu[aá]l(?:es)?|qu[eé]|d[oó]nde|quel(?:le)?s?|où|"
+    r"quale|quali|qual|quais|onde)\b|哪|什么|どの|どれ|何|어느|어떤|무엇",
+    re.IGNORECASE,
+)
+_ALREADY = re.compile(
+    r"(?:\b(?:already|schon|bereits|déjà|già|já)|已被|すでに|既に|이미)\s*(?:\w+\s)?\Z", re.IGNORECASE
+)
 _WORD = re.compile(r"[^\W\d_]+")
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
@@ -88,13 +96,13 @@ class ClaimFinder:
 
     def reports(self, text: str) -> Iterator[Claim]:
         """What is said to be done, by whomever; at most one a sentence and action."""
-        return self._find(text, self._reports)
+        return self._find(text, self._reports, is_report=True)
 
     def owns_up(self, text: str) -> bool:
         """The text speaks of trouble somewhere."""
         return self._trouble.search(text) is not None
 
-    def _find(self, text: str, patterns: Mapping[str, re.Pattern[str]]) -> Iterator[Claim]:
+    def _find(self, text: str, patterns: Mapping[str, re.Pattern[str]], *, is_report: bool = False) -> Iterator[Claim]:
         actions = self._actions_named(text)
         if not actions or _DRAFT.search(text) is not None:
             return
@@ -104,7 +112,9 @@ class ClaimFinder:
                 if not any(form in lower for form in forms):
                     continue
                 found = patterns[action.name].search(sentence)
-                if found is not None and _is_plain(sentence, found):
+                if found is None or (is_report and not _is_told(sentence[: found.start()])):
+                    continue
+                if _is_plain(sentence, found):
                     yield Claim(action, sentence.strip())
 
     def _actions_named(self, text: str) -> dict[Action, list[str]]:
@@ -132,6 +142,11 @@ def _sentences(text: str) -> Iterator[str]:
         sentence = found[0]
         if not sentence.rstrip().endswith(("?", "？")):
             yield sentence
+
+
+def _is_told(before: str) -> bool:
+    """The user is not asked about it, and it was not so before."""
+    return _ASKED.search(before) is None and _ALREADY.search(before[-24:]) is None
 
 
 def _is_plain(sentence: str, found: re.Match[str]) -> bool:

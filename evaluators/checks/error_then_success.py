@@ -1,13 +1,14 @@
 """A tool failed, and the answer says that it went well.
 
 Flagged only where the last call of a tool in the turn is known to have failed, no other call that could have done the
-same went well after it, the answer says that this action is done, and nowhere in it is any word of trouble.
+same went well after it, the answer says that this action is done, and nowhere in it is any word of trouble. Tools that
+only look something up take no action that could be reported.
 """
 
 from __future__ import annotations
 
 from collector.model import HandoffStep, Turn
-from evaluators.checks.check import NOT_SEEN, name_words
+from evaluators.checks.check import NOT_SEEN, READING, name_words
 from evaluators.checks.claims import ClaimFinder
 from evaluators.finding import Breach, Finding, concluded
 from evaluators.timeline import Call, Timeline
@@ -48,6 +49,8 @@ class ErrorThenSuccess:
 
     def _claim_of(self, call: Call, output: str) -> str | None:
         words = name_words(call.name)
+        if words & READING:
+            return None
         claims = [claim for claim in self._finder.reports(output) if words & claim.action.tool_words]
         return claims[0].sentence if claims else None
 

@@ -37,7 +37,9 @@ def test_success_after_an_error_is_flagged_with_call_result_and_claim(outcome):
     "output",
     [
         "I have booked your visit.",
+        "The visit was booked.",
         "Ihr Besuch ist gebucht.",
+        "Ya está reservado.",
         "已预约6月18日上门。",
         "ご予約を承りました。予約しました。",
     ],
@@ -57,10 +59,20 @@ def test_in_several_languages(output):
         "Leider ist nichts gebucht.",
         "抱歉，该时段已约满，未能预约。",
         "Lo siento, no se pudo; no está reservado.",
+        "Please tell me what you have booked with us.",
+        "Let me know which visit you want booked.",
+        "Please pick another time; that one is already booked.",
+        "Der Termin ist bereits gebucht; welche Uhrzeit passt sonst?",
     ],
 )
 def test_an_answer_that_owns_up_or_claims_nothing_is_left_alone(output):
     assert status(answered(output)) is Status.PASS
+
+
+def test_tools_that_look_something_up_take_no_action():
+    asked = answered("Please give me the number under which you booked.", tool="search_booking")
+
+    assert status(asked) is Status.PASS
 
 
 def test_a_retry_that_went_well_is_a_success():
