@@ -110,8 +110,8 @@ def evaluate(
     Prints every failure with its evidence and a table of all outcomes. Without a judge the rules and checks run.
 
     Exit code 0: every row was read and no verdict is an error, whether it passes or fails. 1: fewer pass than
-    --fail-under wants. 2: options, configuration or files are wrong. 3: rows or answers are missing; what there is
-    was printed and written.
+    --fail-under wants. 2: options, configuration or files are wrong. 3: rows or answers are missing, or nothing was
+    judged; what there is was printed and written.
     """
     check_files(files)
     _check_spared(files, output, summary)

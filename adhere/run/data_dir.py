@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import os
 import re
@@ -14,6 +15,7 @@ from adhere.errors import UsageError
 
 _SECRET_BYTES = 32
 _SENDER_ID_BYTES = 8
+_BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +70,13 @@ class DataDir:
         return fresh
 
     def sender_id(self) -> str:
-        """The same for both processes and across restarts; whoever asks first makes it."""
+        """The same for both processes; whoever asks first makes it. A copy of the folder, or of the machine, is another
+        sender: what it sends here is no loop.
+        """
         try:
-            return self._known_sender_id() or self._new_sender_id()
+            kept, place = self._known_sender_id() or self._new_sender_id(), self._sender_id.stat()
+            here = f"{kept} {place.st_dev} {place.st_ino} {_boot_id()}"
+            return hashlib.sha256(here.encode()).hexdigest()[: 2 * _SENDER_ID_BYTES]
         except OSError:  # A full disk keeps nobody from starting; this process still knows what itself sent.
             return secrets.token_hex(_SENDER_ID_BYTES)
 
@@ -117,6 +123,14 @@ class DataDir:
 
     def clear_evaluator_port(self) -> None:
         self._evaluator_port.unlink(missing_ok=True)
+
+
+def _boot_id() -> str:
+    """Of this machine since it was started, the same in all its containers; empty where the system has none."""
+    try:
+        return _BOOT_ID.read_text().strip()
+    except (OSError, UnicodeError):
+        return ""
 
 
 def _replace(path: Path, text: str) -> None:

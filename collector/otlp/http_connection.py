@@ -115,6 +115,7 @@ class HttpConnection(asyncio.Protocol):
             self._transport.resume_reading()
         settings = self._settings
         if self._exchange is not None:
+            self._continue(self._exchange)
             self._wait(settings.body_timeout_s)
         else:
             self._wait(settings.header_timeout_s if self._requests.head_bytes else settings.idle_timeout_s)
@@ -204,8 +205,7 @@ class HttpConnection(asyncio.Protocol):
             if head.expects_continue or (head.content_length or 0) > self._settings.max_drain_bytes:
                 self._cut(err)
             return
-        if head.expects_continue and not self._queue:
-            self._transport.write(http_answer.CONTINUE)
+        self._continue(exchange)
 
     def _body_arrived(self, chunk: bytes) -> None:
         exchange = self._exchange
@@ -228,6 +228,11 @@ class HttpConnection(asyncio.Protocol):
         self._enqueue(exchange)
 
     # Answering
+
+    def _continue(self, exchange: Exchange) -> None:
+        """Ask for a body that waits to be asked for, once what came before it has its answer."""
+        if exchange.head.expects_continue and not self._queue:
+            self._transport.write(http_answer.CONTINUE)
 
     def _enqueue(self, exchange: Exchange) -> None:
         self.deadline_s = math.inf

@@ -46,7 +46,8 @@ class Head:
 
     @property
     def expects_continue(self) -> bool:
-        return self.headers.get(b"expect", b"").lower() == b"100-continue"
+        """HTTP/1.0 knows no such expectation (RFC 9110, 10.1.1)."""
+        return self.version != "1.0" and self.headers.get(b"expect", b"").lower() == b"100-continue"
 
     @property
     def content_length(self) -> int | None:

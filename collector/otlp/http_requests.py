@@ -46,6 +46,8 @@ class RequestReader:
                 if self._offering is not None:
                     data = self._offering.without_offer() + data
                     self._offering = None
+                    # One that has seen `Connection: close`, or HTTP/1.0, takes nothing more.
+                    self._parser = httptools.HttpRequestParser(self)
             except httptools.HttpParserError as err:
                 raise BadHttpError("What arrived is no HTTP/1.1 request; send OTLP/HTTP to this port.") from err
             else:

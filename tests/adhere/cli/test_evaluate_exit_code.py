@@ -46,7 +46,10 @@ def judged(adhere: CommandLine, folder: Path, rows: list[object], *arguments: ob
         ([KEPT, LEFT, PARROT], ("--fail-under", 0.6, "--allow-errors"), 1, "1 of 2 scored verdicts of role_adherence"),
         ([KEPT, LEFT, PARROT], ("--fail-under", 0.6), 3, "1 of 2 scored verdicts of role_adherence pass"),
         ([PARROT], ("--fail-under", 0, "--allow-errors"), 1, "No verdict of role_adherence has a score"),
-        ([], ("--fail-under", 0.6), 1, "Nothing was judged"),
+        ([], (), 3, "Nothing was judged, since the files hold no conversation"),
+        ([], ("--fail-under", 0.6), 3, "Nothing was judged, since the files hold no conversation"),
+        ([], ("--allow-errors",), 0, ""),
+        ([], ("--fail-under", 0.6, "--allow-errors"), 1, "Nothing was judged, and --fail-under 0.6 wants verdicts"),
     ],
     ids=[
         "whole",
@@ -60,6 +63,9 @@ def judged(adhere: CommandLine, folder: Path, rows: list[object], *arguments: ob
         "missing comes first",
         "nothing scored",
         "nothing judged",
+        "nothing judged, of which a share is wanted",
+        "nothing judged, allowed",
+        "nothing judged, allowed, of which a share is wanted",
     ],
 )
 def test_the_exit_code_says_how_it_went(

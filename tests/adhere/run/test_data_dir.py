@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import shutil
 import stat
 from pathlib import Path
 
@@ -36,6 +37,16 @@ def test_the_sender_id_is_one_a_folder(data: DataDir, tmp_path: Path) -> None:
     assert data.sender_id() == data.sender_id() == DataDir(data.path).sender_id()
     assert data.sender_id() != other.sender_id()
     assert [path.name for path in data.path.iterdir()] == ["sender.id"]
+
+
+def test_a_copied_folder_is_another_sender(data: DataDir, tmp_path: Path) -> None:
+    """Two Adheres from one image, of which one sends to the other, are no loop."""
+    own = data.sender_id()
+
+    copied = DataDir(Path(shutil.copytree(data.path, tmp_path / "copy")))
+
+    assert copied.sender_id() != own
+    assert data.sender_id() == own
 
 
 @pytest.mark.parametrize("left", [b"", b"0123", b"\xff" * 16])

@@ -183,6 +183,20 @@ async def test_an_offer_to_upgrade_changes_nothing(method, path, status):
     assert appender.bodies(Signal.TRACES) == [BODY] * (2 + (status == 200))
 
 
+@pytest.mark.parametrize("version", [b"HTTP/1.0", b"HTTP/1.1"])
+async def test_an_offer_of_a_client_that_leaves_afterwards_changes_nothing(version):
+    appender = CollectingAppender()
+    asked = request("/v1/traces", BODY, headers={"connection": "close, Upgrade", "upgrade": "h2c"})
+
+    async with http_receiver(appender) as receiver, RawHttp(receiver.port) as http:
+        await http.send(asked.replace(b"HTTP/1.1", version, 1))
+        answer = await http.response()
+        is_closed = await http.is_closed()
+
+    assert (answer.status, is_closed) == (200, True)
+    assert appender.bodies(Signal.TRACES) == [BODY]
+
+
 async def test_a_chunked_body_is_taken():
     appender = CollectingAppender()
     chunks = b"".join(b"%x\r\n%b\r\n" % (len(part), part) for part in (BODY[:7], BODY[7:])) + b"0\r\n\r\n"
@@ -220,6 +234,28 @@ async def test_a_client_that_asks_first_is_told_to_go_on_or_refused():
         async with RawHttp(receiver.port) as http:
             await http.send(head.replace(b"/v1/traces", b"/v1/other"))
             assert (await http.response()).status == 404
+
+
+async def test_a_client_that_asks_behind_another_request_is_told_to_go_on_after_its_answer():
+    head = request("/v1/traces", b"", headers={"expect": "100-continue", "content-length": str(len(BODY))})
+
+    async with http_receiver(CollectingAppender()) as receiver, RawHttp(receiver.port) as http:
+        await http.send(request("/v1/traces", BODY) + head)
+        first = await http.response()
+        told = await http.reader.readuntil(b"\r\n\r\n")
+        await http.send(BODY)
+        second = await http.response()
+
+    assert (first.status, told, second.status) == (200, b"HTTP/1.1 100 Continue\r\n\r\n", 200)
+
+
+async def test_a_client_of_http_1_0_is_told_nothing_before_its_answer():
+    asked = request("/v1/traces", BODY, headers={"expect": "100-continue"}).replace(b"HTTP/1.1", b"HTTP/1.0", 1)
+
+    async with http_receiver(CollectingAppender()) as receiver, RawHttp(receiver.port) as http:
+        await http.send(asked)
+
+        assert (await http.response()).status == 200
 
 
 @pytest.mark.parametrize(
