@@ -158,7 +158,7 @@ class Drafts:
         known = self._state.by_anchor.get(last.anchor)
         if known is not None and not self._starts_over(known, last, node):
             return known
-        if current is not None and same_text(current.user_text, last.user_text) and self._goes_on(current, last):
+        if current is not None and same_text(current.user_text, last.user_text) and self._goes_on(current, last, node):
             self._state.name(last.anchor, current)
             return current
         return self._begin(self._new_words(last), last.anchor)
@@ -222,10 +222,18 @@ class Drafts:
             return node.operation.start_ns >= latest
         return node.operation.previous_response_id in turn.response_ids
 
-    def _goes_on(self, turn: Draft, section: Section) -> bool:
-        """A list that lost its beginning has another anchor; what followed on the words tells that they are these."""
+    def _goes_on(self, turn: Draft, section: Section, node: Node) -> bool:
+        """A list that lost its beginning, or an agent's own, has another anchor. What followed on the words tells that
+        they are these, or that another agent works on them at the same time.
+        """
         if section.nodes and not turn.has_answer:
             return True
+        if node.operation.trace_id in turn.trace_ids:
+            if any(_overlap(call, node) for call in turn.calls):
+                return True
+            given = {message.digest for call in turn.calls for message in call.operation.output}
+            if any(message.digest in given for message in section.messages if message.role is Role.ASSISTANT):
+                return True
         known = {call.call_id for call in turn.items.calls if call.call_id}
         return bool(known & _call_ids(section.messages))
 
@@ -376,6 +384,10 @@ def _is_turn_of(section: Section, turn: Draft) -> bool:
     one, two = turn.user_text, section.user_text
     is_within = len(two or "") >= _MIN_WITHIN and contains(one, two)
     return same_text(one, two) or contains(two, one) or is_within
+
+
+def _overlap(one: Node, two: Node) -> bool:
+    return one.operation.start_ns < two.operation.end_ns and two.operation.start_ns < one.operation.end_ns
 
 
 def _asks(message: Message) -> bool:
