@@ -35,7 +35,7 @@ _SHORT_WEIGHT = 8
 _MAX_DIGITS = 40
 _MAX_PLACES = 1000
 _PAUSES = ".,;:!?()\u2026\u3002\uff01\uff1f\uff0c\u3001\uff1b\uff1a\u060c\u061f\u0964 "
-_SPLIT_NUMBER = re.compile(r"\d\0\d|\d\0\.\d|\d\.\0\d|\d\0,\d{3}(?!\d)|\d,\0\d{3}(?!\d)")
+_SPLIT_NUMBER = re.compile(r"\d\0\d|\d\0[.:]\d|\d[.:]\0\d|\d\0,\d{3}(?!\d)|\d,\0\d{3}(?!\d)")
 """With a NUL where it is looked at."""
 _ESCAPE = re.compile(r"\\u\{[0-9a-f]{0,5}\Z")
 """Of a sign that is shown by its number; see `transcript.escape`."""

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 
 from collector.model import JsonValue
 from evaluators.pattern import Pattern
+from evaluators.squeezing import folded
 from evaluators.timeline import parsed
 from evaluators.transcript.values import value_text
 
@@ -167,7 +168,7 @@ def test_value(test: Test, value: JsonValue, resolve: Resolve) -> bool | None:
             options = operand if isinstance(operand, list | tuple) else (operand,)
             return any(equal(value, option) for option in options) is (test.operator == "in")
         case "contains":
-            return value_text(operand).casefold() in value_text(value).casefold()
+            return folded(value_text(operand)) in folded(value_text(value))
         case _:
             return _compare(test.operator, value, operand)
 

@@ -162,7 +162,7 @@ def test_words_are_looked_for_where_the_one_speaks_who_is_meant(at, quote, by, f
 
 SAID = (
     "I have refunded it, and I will refund the rest, 124.90 EUR in 1,200 parts. Sure. I am unable to pay it back, "
-    "dude. Bon après-midi, дорогой друг. 好的。已为您取消预订。"
+    "dude. Come at 8:30 to us. Bon après-midi, дорогой друг. 好的。已为您取消预订。"
 )
 
 
@@ -182,6 +182,8 @@ SAID = (
         pytest.param("the rest, 124", False, id="the beginning of a number"),
         pytest.param("124.90 EUR in 1", False, id="the beginning of a number with separators"),
         pytest.param("the rest, 124.90", True, id="the whole number"),
+        pytest.param("dude. Come at 8", False, id="the beginning of a time"),
+        pytest.param("dude. Come at 8:30", True, id="the whole time"),
         pytest.param("дорогой", True, id="cyrillic"),
         pytest.param("рогой", False, id="a part of a cyrillic word"),
         pytest.param("取消", True, id="two chinese signs"),

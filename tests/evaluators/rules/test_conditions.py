@@ -1,3 +1,4 @@
+# ruff: noqa: RUF001 - wide letters are a part of what is tested
 from __future__ import annotations
 
 import pytest
@@ -16,6 +17,7 @@ VALUE = {
     "items": [{"sku": "A1"}, {"sku": "B2"}],
     "a.b": {"c": 1},
     "none": None,
+    "wide": "ＤＲＯＰ Straße",
     "json": '{"inner": [{"sku": "C3"}]}',
 }
 
@@ -50,6 +52,7 @@ def conditions(where):
         ({"items.1.sku": "A1"}, False),
         ({"items.9.sku": "A1"}, False),
         ({"items": {"contains": "b2"}}, True),
+        ({"wide": {"contains": "drop strasse"}}, True),
         ({"currency": {"matches": "^E"}}, True),
         ({"missing": {"exists": False}}, True),
         ({"missing": {"exists": True}}, False),
