@@ -21,7 +21,7 @@ from collector.model import HandoffStep, JsonValue, MessageStep, Step, ToolCallS
 from collector.operation import OperationKind
 
 _HANDOFF = re.compile(
-    r"^(?:transfer_(?:back_)?to_|hand_?off_to_|hand_?over_to_|delegate_to_)(?P<to>.*)$", re.IGNORECASE
+    r"^(?:transfer_(?:back_)?to_|hand_?off_to_|hand_?over_to_|delegate_to_|hand_?off$)(?P<to>.*)$", re.IGNORECASE
 )
 _TARGET_KEYS = ("agent_name", "agent", "to_agent", "assistant", "target", "name")
 _MAX_NESTING = 16

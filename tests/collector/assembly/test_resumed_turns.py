@@ -83,3 +83,16 @@ def test_a_call_that_carries_the_answer_is_the_answer_whatever_it_gives_back() -
     (conversation,) = rebuild(spans)
 
     assert shown(conversation) == [(ASKED, [], TOLD)]
+
+
+def test_a_handoff_that_names_the_agent_in_its_arguments_is_told_as_one() -> None:
+    hands = calls(("handoff", CALL, {"to_agent": "porter", "reason": "parcels"}))
+    spans = [
+        span("a", agent("clerk", ASKED, TOLD), lasts=20),
+        span("c1", chat([asks(ASKED)], [hands]), at=1, parent="a"),
+        span("c2", chat([asks(ASKED), hands, returns("Now it is the porter.", CALL)], TOLD), at=5, parent="a"),
+    ]
+
+    (conversation,) = rebuild(spans)
+
+    assert ("handoff", "porter") in shown(conversation)[0][1]
