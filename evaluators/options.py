@@ -6,7 +6,8 @@ the right type and otherwise of no use.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 from evaluators.errors import EvaluatorConfigError
 from evaluators.nearest import did_you_mean, nearest
@@ -115,6 +116,15 @@ class OptionReader:
         near = nearest(value, of)
         hint = "." if near is None else f"; did you mean {near!r}?"
         self._problems.append(f"{self._place}.{key} is {shown(value)} and must be {wanted}{hint}")
+
+
+@contextmanager
+def collected(problems: list[str]) -> Iterator[None]:
+    """Note what is wrong, and go on with what else there is to read."""
+    try:
+        yield
+    except EvaluatorConfigError as err:
+        problems.append(str(err))
 
 
 def shown(value: object) -> str:

@@ -58,6 +58,10 @@ def _sentence(detail: Mapping[str, Any], model: type[BaseModel], given: object) 
             return f"{path}: {detail['ctx']['error']}."
         case "model_type" | "dict_type":
             return f"{path} must be a mapping of names to values."
+        case "string_type" if location[-1] == "[key]":
+            return f"{_path(location[:-2])} has the key {location[-2]}, which is no text; put it in quotes."
+        case "string_type":  # Without its value: it may be a secret, such as a password of digits.
+            return f"{path} must be a text; put it in quotes."
         case "tuple_type" | "list_type":
             return f"{path} must be a list; begin each entry with `- `."
         case _:  # No kind that our models have so far; pydantic's own words name no value.

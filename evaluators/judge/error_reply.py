@@ -60,7 +60,7 @@ class ErrorReply:
         try:
             error = json.loads(body)["error"]
             status = int(error["code"]) if isinstance(error, Mapping) else 0
-        except (ValueError, RecursionError, LookupError, TypeError):
+        except (ValueError, OverflowError, RecursionError, LookupError, TypeError):
             status = 0
         return replace(reply, status=status if 400 <= status < 600 else _status_of(reply))
 

@@ -14,11 +14,12 @@ import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import Literal, cast
+from typing import Any, Literal, cast
 
 from collector.model import MessageStep, Turn
 from evaluators.assessable import judged_turns
 from evaluators.errors import EvaluatorConfigError
+from evaluators.options import collected
 from evaluators.pattern import Pattern, PatternError
 from evaluators.verdict import Unit
 
@@ -98,14 +99,18 @@ class Filters:
 KEYS = ("resource", "messages", "user_messages", "applies")
 
 
-def read_filters(kind: str, options: Mapping[str, object]) -> Filters:
-    """From the options of an evaluator; raises `EvaluatorConfigError`."""
-    return Filters(
-        resource=_resource(kind, options.get("resource", {})),
-        messages=_count(kind, "messages", options.get("messages")),
-        user_messages=_count(kind, "user_messages", options.get("user_messages")),
-        applies=_applies(kind, options.get("applies")),
-    )
+def read_filters(kind: str, options: Mapping[str, object], problems: list[str]) -> Filters:
+    """From the options of an evaluator; `problems` are added to."""
+    found: dict[str, Any] = {}
+    with collected(problems):
+        found["resource"] = _resource(kind, options.get("resource", {}))
+    with collected(problems):
+        found["messages"] = _count(kind, "messages", options.get("messages"))
+    with collected(problems):
+        found["user_messages"] = _count(kind, "user_messages", options.get("user_messages"))
+    with collected(problems):
+        found["applies"] = _applies(kind, options.get("applies"))
+    return Filters(**found)
 
 
 def _resource(kind: str, value: object) -> tuple[tuple[str, tuple[str, ...]], ...]:

@@ -12,7 +12,7 @@ from evaluators.evaluator import Evaluator
 from evaluators.facts import Facts, FactSource
 from evaluators.judge.judge import Judge
 from evaluators.jury import JuryEvaluator
-from evaluators.options import OptionReader
+from evaluators.options import OptionReader, collected
 from evaluators.pipeline.filters import KEYS as FILTER_KEYS
 from evaluators.pipeline.filters import Filters, read_filters
 from evaluators.registry import EvaluatorRegistry, EvaluatorRequest
@@ -96,8 +96,8 @@ def make_setup(
 ) -> EvaluatorSetup:
     own = {key: options[key] for key in _OWN_KEYS if key in options}
     rest = {key: value for key, value in options.items() if key not in _OWN_KEYS}
-    reader = OptionReader(kind, own)
-    reader.leave(FILTER_KEYS)
+    problems: list[str] = []
+    reader = OptionReader(kind, own, problems)
     unit_kind = reader.choice("on", "", of=tuple(UnitKind)) if own.get("on") is not None else ""
     request = EvaluatorRequest(
         name=reader.text("as") or kind,
@@ -113,9 +113,11 @@ def make_setup(
     services = reader.texts("services", wanted=_GLOBS, default=())
     after_close = reader.choice("after_close", AFTER_CLOSE[0], of=AFTER_CLOSE)
     incomplete = reader.choice("incomplete", "skip", of=("judge", "skip"))
-    reader.leave(("on",))
-    reader.finish()
-    evaluator = _with_jury(registry.make(kind, request), kind, request, registry=registry)
+    filters = read_filters(kind, own, problems)
+    with collected(problems):
+        evaluator = _with_jury(registry.make(kind, request), kind, request, registry=registry)
+    if problems:
+        raise EvaluatorConfigError("\n".join(problems))
     immediate = evaluator.judge_name in IMMEDIATE_JUDGES
     setup = EvaluatorSetup(
         evaluator=evaluator,
@@ -123,7 +125,7 @@ def make_setup(
         agents=agents,
         services=services,
         judge_incomplete=incomplete == "judge" if "incomplete" in own else immediate,
-        filters=read_filters(kind, own),
+        filters=filters,
         after_close=after_close,
         immediate=immediate,
     )

@@ -15,7 +15,7 @@ from functools import cached_property
 from collector.model import JsonValue
 from evaluators.rules.conditions import number
 from evaluators.rules.moments import SaidMoments, moment_of, moments_in
-from evaluators.rules.quantities import is_in_words, numbers_in
+from evaluators.rules.quantities import is_in_words, numbers_in, scaled_in
 from evaluators.squeezing import folded, squeezed
 from evaluators.timeline import leaves
 
@@ -61,6 +61,14 @@ class Reading:
         """Where each sign of `squeezed` stands in `plain`."""
         return [place for place, sign in enumerate(self.plain) if sign.isalnum()]
 
+    def tells(self, wanted: float) -> bool:
+        """In words, or with a scale."""
+        return wanted in self._scaled or is_in_words(wanted, self.plain)
+
+    @cached_property
+    def _scaled(self) -> frozenset[float]:
+        return frozenset(scaled_in(self.plain))
+
     @cached_property
     def moments(self) -> SaidMoments:
         return moments_in(self.plain)
@@ -102,7 +110,7 @@ class Book:
             return True
         pages = self._pages[:limit]
         wanted = number(value)
-        if wanted is not None and any(is_in_words(abs(wanted), page.plain) for page in pages):
+        if wanted is not None and any(page.tells(abs(wanted)) for page in pages):
             return True
         if not isinstance(value, str):
             return False

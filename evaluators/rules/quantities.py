@@ -45,10 +45,14 @@ def numbers_in(text: str) -> Iterator[float]:
 
 
 def is_in_words(number: float, text: str) -> bool:
-    """A small whole number in a word, or a number with a scale."""
-    if number in _WORD_OF and (_WORD_OF[int(number)].search(text) or _has_sign(int(number), text)):
-        return True
-    return any(scaled == number for found in _SCALED.finditer(text) for scaled in _scaled(found))
+    """A small whole number in a word."""
+    return number in _WORD_OF and bool(_WORD_OF[int(number)].search(text) or _has_sign(int(number), text))
+
+
+def scaled_in(text: str) -> Iterator[float]:
+    """What those with a scale come to; expects a folded text."""
+    for found in _SCALED.finditer(text):
+        yield from _scaled(found)
 
 
 def _has_sign(number: int, text: str) -> bool:

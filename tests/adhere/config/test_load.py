@@ -78,6 +78,8 @@ BROKEN = {
         "relay[0].compression is 'lz4' and must be 'none', 'gzip' or 'zstd'.",
     ),
     "name": ("relay: [{endpoint: 'http://a:1', name: ../a}]", "relay[0].name is '../a' and must be a text like ^["),
+    "no text": ("judge: {api_key: 12345678}", "judge.api_key must be a text; put it in quotes."),
+    "key no text": ("evaluators: [{rules: {5: 1}}]", "evaluators[0].options has the key 5, which is no text; put it"),
     "no path": ("data_dir: 5", "data_dir is 5 and must be a path."),
     "empty path": ("data_dir: ''", "data_dir: it is empty; name a folder, or leave the key out."),
     "no port": ("receivers: {http: {endpoint: localhost}}", "'localhost' is not host:port"),

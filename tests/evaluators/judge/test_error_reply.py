@@ -57,6 +57,7 @@ def test_a_body_of_any_form_has_a_type_and_shows_no_words(status, body, error_ty
         pytest.param(b'{"error": {"message": "maximum context length is 9"}}', "too_long", 400, id="too long"),
         pytest.param(b'{"error": "overloaded"}', "server_error", 500, id="no form"),
         pytest.param(b'{"error": {"code": 7}}', "server_error", 500, id="a code that is no status"),
+        pytest.param(b'{"error": {"code": 1e999}}', "server_error", 500, id="a code without an end"),
         pytest.param(b'"error" [' + b"[" * 100_000, "server_error", 500, id="deep garbage"),
     ],
 )

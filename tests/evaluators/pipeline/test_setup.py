@@ -71,3 +71,13 @@ def test_every_problem_is_reported():
 
     assert len(str(caught.value).splitlines()) == 3
     assert "Two evaluators are named 'rules'; give one of them another name with `as`." in str(caught.value)
+
+
+def test_every_problem_of_one_evaluator_is_reported_whoever_reads_the_option():
+    options = {"on": "turns", "sample": 5, "resource": 1, "messages": {"over": 1}, "threshold": 7, "foo": 1}
+
+    with pytest.raises(EvaluatorConfigError) as caught:
+        make(("role_adherence", options))
+
+    begun = [line.split()[0] for line in str(caught.value).splitlines()]
+    assert begun == [f"role_adherence.{key}" for key in options]
