@@ -13,5 +13,7 @@ def nearest(word: object, known: Iterable[object]) -> str | None:
 def did_you_mean(word: object, known: Iterable[object]) -> str:
     """The end of a sentence that says what is not known."""
     names = [str(one) for one in known]
+    if not names:
+        return "there is none."
     near = nearest(word, names)
     return f"known are {', '.join(names)}." if near is None else f"did you mean {near!r}?"

@@ -30,8 +30,6 @@ from collector.journal.settings import JournalSettings
 
 log = structlog.get_logger(__name__)
 
-_MAX_NUMBER_TRIES = 100
-
 
 class SegmentLog:
     def __init__(

@@ -114,3 +114,7 @@ def test_a_list_may_be_empty_only_where_nothing_is_the_default():
 )
 def test_a_name_that_is_not_known_has_a_way_out(word, end):
     assert did_you_mean(word, ("shell", "pearl")) == end
+
+
+def test_where_nothing_is_known_that_is_said():
+    assert did_you_mean("shell", ()) == "there is none."
