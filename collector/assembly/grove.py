@@ -29,6 +29,12 @@ class Grove:
         self.first_ns = min(operation.start_ns for operation in operations)
         self.last_ns = max(operation.end_ns for operation in operations)
 
+    def release(self) -> None:
+        """Not used any more: what points down its trees is let go, so that no circles are left."""
+        for node in self.nodes:
+            node.children = []
+            node.duplicates = []
+
     @cached_property
     def segments(self) -> list[Segment]:
         return segments_of(self.nodes)

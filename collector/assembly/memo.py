@@ -18,8 +18,11 @@ class Memo(Generic[ValueT]):
         self._last: dict[Hashable, tuple[tuple[object, ...], ValueT]] = {}
         self._now: dict[Hashable, tuple[tuple[object, ...], ValueT]] = {}
 
-    def begin_round(self) -> None:
+    def begin_round(self) -> list[ValueT]:
+        """What nobody asked for in the last round, and is gone now."""
+        gone = [found[1] for key, found in self._last.items() if self._now.get(key) is not found]
         self._last, self._now = self._now, {}
+        return gone
 
     def of(self, parts: tuple[object, ...], make: Callable[[], ValueT], *, under: Hashable = None) -> ValueT:
         """`make()` of these parts, under a condition that is told by its value.

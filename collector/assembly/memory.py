@@ -30,8 +30,15 @@ class AssemblyMemory:
 
     def begin_round(self) -> None:
         """Before a component is assembled; what the last time had no use for goes."""
-        for memo in (self.units, self.groves, self._merged, self._traces, self._stories):
+        for memo in (self.units, self._merged, self._traces, self._stories):
             memo.begin_round()
+        for grove in self.groves.begin_round():
+            grove.release()
+
+    def release(self) -> None:
+        """Not used any more; without this, circles would keep all of it until somebody looks for circles."""
+        self.begin_round()
+        self.begin_round()
 
     def trace_of(self, fragments: Sequence[Operation]) -> Trace:
         """Of the fragments of a trace."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Callable
 from typing import Generic, TypeVar
 
 KeyT = TypeVar("KeyT")
@@ -10,8 +11,10 @@ ValueT = TypeVar("ValueT")
 
 
 class BoundedCache(Generic[KeyT, ValueT]):
-    def __init__(self, *, max_bytes: int) -> None:
+    def __init__(self, *, max_bytes: int, on_gone: Callable[[ValueT], None] | None = None) -> None:
+        """`on_gone` is called with each value that is dropped."""
         self._max_bytes = max_bytes
+        self._on_gone = on_gone
         self._entries: OrderedDict[KeyT, tuple[ValueT, int]] = OrderedDict()
         self._bytes = 0
 
@@ -37,14 +40,29 @@ class BoundedCache(Generic[KeyT, ValueT]):
         self._entries[key] = (value, size)
         self._bytes += size
         while self._bytes > self._max_bytes and len(self._entries) > 1:
-            _, (_, gone) = self._entries.popitem(last=False)
-            self._bytes -= gone
+            _, (gone, gone_size) = self._entries.popitem(last=False)
+            self._bytes -= gone_size
+            self._drop(gone)
+
+    def take(self, key: KeyT) -> ValueT | None:
+        """Out of the cache, for the caller alone."""
+        entry = self._entries.pop(key, None)
+        if entry is None:
+            return None
+        self._bytes -= entry[1]
+        return entry[0]
 
     def discard(self, key: KeyT) -> None:
-        entry = self._entries.pop(key, None)
-        if entry is not None:
-            self._bytes -= entry[1]
+        gone = self.take(key)
+        if gone is not None:
+            self._drop(gone)
+
+    def _drop(self, gone: ValueT) -> None:
+        if self._on_gone is not None:
+            self._on_gone(gone)
 
     def clear(self) -> None:
+        for gone, _ in self._entries.values():
+            self._drop(gone)
         self._entries.clear()
         self._bytes = 0

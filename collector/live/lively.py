@@ -55,6 +55,10 @@ class LivelyComponent:
     def conversations(self) -> Sequence[tuple[Conversation, Sequence[Operation]]]:
         return self._assembling.conversations(self._traces.values())
 
+    def release(self) -> None:
+        """It is not used any more."""
+        self._assembling.release()
+
     def is_closed(self, trace: str) -> bool:
         """See `closure`."""
         found = self._closed.get(trace)
@@ -74,14 +78,15 @@ class LivelyComponents:
         self._reader = reader
         self._reconstruction = reconstruction
         self._cache_bytes = cache_bytes
-        self._known: BoundedCache[int, LivelyComponent] = BoundedCache(max_bytes=cache_bytes)
+        self._known: BoundedCache[int, LivelyComponent] = BoundedCache(
+            max_bytes=cache_bytes, on_gone=LivelyComponent.release
+        )
 
     def take(self, component: ComponentRow, traces: Iterable[TraceRow]) -> LivelyComponent:
         """The component with everything that these traces, all that it has, hold now. To be kept by who looks at it,
         unless that failed: what was half made is used for nothing more.
         """
-        found = self._known.get(component.id)
-        self._known.discard(component.id)
+        found = self._known.take(component.id)
         lively = found or LivelyComponent(self._reconstruction.assembling())
         self._reader.begin_look(lively.contents)
         if found is None:
@@ -100,6 +105,8 @@ class LivelyComponents:
         size = _TIMES_BYTES * component.bytes + _OPERATION_BYTES * len(lively)
         if size <= 2 * self._cache_bytes:
             self._known.put(component.id, lively, size=size)
+        else:
+            lively.release()
 
     def changed(self, component: int, trace: str) -> None:
         """Fragments of the trace are being written."""

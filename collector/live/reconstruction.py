@@ -36,6 +36,9 @@ class Assembling(Protocol):
         other traces are the same objects as the last time. After an error it is not to be used any more.
         """
 
+    def release(self) -> None:
+        """It is not used any more: give its memory back at once."""
+
 
 class Reconstruction(Protocol):
     def markers(self) -> Sequence[bytes]:

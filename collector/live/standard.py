@@ -78,3 +78,6 @@ class StandardAssembling:
         return [
             (conversation_of(group, memory), tuple(operations_of(group))) for group in memory.links.groups_of(units)
         ]
+
+    def release(self) -> None:
+        self._memory.release()

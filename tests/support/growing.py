@@ -31,6 +31,9 @@ class _Forgetful:
         every = [operation for trace in traces for operation in trace]
         return StandardReconstruction().conversations(every)
 
+    def release(self) -> None:
+        pass
+
 
 class GrowingComponent:
     """Fragments that come bit by bit; traces to which none came are the same objects from look to look."""
