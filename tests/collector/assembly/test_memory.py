@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import random
 from collections.abc import Iterable
 from pathlib import Path
@@ -10,9 +11,11 @@ from typing import Any
 import pytest
 
 from collector.assembly.grove import Grove
+from collector.assembly.node import Node
 from collector.assembly.replayed import Replayed
-from collector.assembly.units import traces_of, units_of
+from collector.assembly.units import by_trace, traces_of, units_of
 from collector.dialects.registry import read_log, read_span
+from collector.live.standard import StandardReconstruction
 from collector.messages.decoder import MessageDecoder
 from collector.operation import Operation
 from collector.telemetry.decode import iter_logs, iter_spans
@@ -210,3 +213,23 @@ def test_what_is_in_no_input_any_more_is_not_repeated() -> None:
 
     assert len(told - replayed.digests) == 1
     assert len(replayed.digests) == len(told)
+
+
+def test_what_is_released_is_gone_without_a_look_for_circles() -> None:
+    def nodes() -> int:
+        return sum(isinstance(each, Node) for each in gc.get_objects())
+
+    fragments = read(item for name in "uv" for item in Talk(name, random.Random(3)).turns(6))
+    assembling = StandardReconstruction().assembling()
+    gc.collect()
+    gc.disable()
+    try:
+        before = nodes()
+        assembling.conversations(by_trace(fragments))
+        assert nodes() > before
+
+        assembling.release()
+
+        assert nodes() == before
+    finally:
+        gc.enable()
