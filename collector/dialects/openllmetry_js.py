@@ -24,8 +24,10 @@ _RESPONSE = "resp_"
 
 def sniffs_span(span: Span) -> bool:
     """A streamed response is recorded without its id; a chat completion never is."""
+    if span.scope.name != _SCOPE:  # First, since ids are different each time and sniffing remembers what was looked at.
+        return False
     identity = span.attributes.get("gen_ai.response.id", _RESPONSE)
-    return span.scope.name == _SCOPE and isinstance(identity, str) and identity.startswith(_RESPONSE)
+    return isinstance(identity, str) and identity.startswith(_RESPONSE)
 
 
 def read_span(span: Span, decoder: MessageDecoder) -> Operation:

@@ -13,6 +13,7 @@ from collector.telemetry.decode import iter_spans
 from collector.telemetry.jsonl import read_jsonl
 from collector.telemetry.records import Resource, Scope, Signal, Span, SpanEvent, StatusCode
 from tests.support.corpus import captures
+from tests.support.recordings import RECORDINGS
 
 
 def span(**changes) -> Span:
@@ -121,3 +122,24 @@ def test_on_recordings_the_dialects_are_those_that_sniffing_finds() -> None:
 
     assert [memory.of(item) for item in spans] == expected
     assert [memory.of(item) for item in spans] == expected
+
+
+def has_id(key: str) -> bool:
+    return key.endswith((".id", "_id"))
+
+
+@pytest.mark.parametrize("file", RECORDINGS.values(), ids=RECORDINGS)
+def test_spans_that_differ_in_their_ids_alone_are_sniffed_once(file):
+    bodies = [body for signal, body in read_jsonl(file) if signal is Signal.TRACES]
+    with_ids = [one for body in bodies for one in iter_spans(body) if any(map(has_id, one.attributes))]
+    for one in with_ids:
+        ask = Counted(known_to)
+        memory = SniffMemory(ask)
+        for number in range(50):
+            memory.of(replace(one, events=(), attributes=another_s(one.attributes, number)))
+
+        assert ask.calls <= 3, one.scope.name
+
+
+def another_s(attributes, number):
+    return {key: f"{value}-{number}" if has_id(key) else value for key, value in attributes.items()}
