@@ -1,7 +1,8 @@
 """The operations of one conversation, as `link` groups them, to the conversation. Pure, and the same for any order.
 
-Tree (`tree`, `grove`) -> main line (`segments`) -> turns in the making (`drafts`) -> steps and output (`steps`), gaps
-(`gaps`). With a memory (`memory`) only what is new since the last time is made anew; the outcome is the same.
+Tree (`tree`, `grove`) -> main line (`segments`, `main_line`) -> turns in the making (`drafts`) -> steps and output
+(`steps`), gaps (`gaps`). With a memory (`memory`) only what is new since the last time is made anew; the outcome is the
+same.
 """
 
 from __future__ import annotations
@@ -12,10 +13,10 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from collector.assembly.draft import Draft
 from collector.assembly.gaps import gaps_of
 from collector.assembly.grove import Grove, groves_of
+from collector.assembly.main_line import MainLine
 from collector.assembly.memory import AssemblyMemory
 from collector.assembly.node import AGENT_LIKE, Node
 from collector.assembly.steps import Told, tell
-from collector.assembly.story import Story
 from collector.assembly.tree import live
 from collector.assembly.units import Unit, operations_of, units_of
 from collector.model import Agent, Conversation, ConversationIdSource, ToolDefinition, Turn, TurnStatus
@@ -30,14 +31,14 @@ def conversation_of(members: Sequence[Unit], memory: AssemblyMemory) -> Conversa
     if not all(unit.is_whole for unit in members):
         # Of the traces that were cut, all that belongs here, as if nothing else had been.
         units = units_of(memory.traces_of(members), known=memory.units)
-    return conversation_told(units, groves_of(units, memory.groves), memory.story_of(units))
+    return conversation_told(units, groves_of(units, memory.groves), memory.main_line_of(units))
 
 
-def conversation_told(units: Sequence[Unit], groves: Sequence[Grove], story: Story) -> Conversation:
+def conversation_told(units: Sequence[Unit], groves: Sequence[Grove], main_line: MainLine) -> Conversation:
     """The conversation of these units, whose trees the groves are; the same however those are cut, as long as they may
-    be (see `grove`), and whatever the story told before.
+    be (see `grove`), and whatever the main line was before.
     """
-    drafts = story.turns_of(groves)
+    drafts = main_line.turns_of(groves)
     calls = [node for draft in drafts for node in draft.calls]
     identity, source = _identity(units)
     return Conversation(

@@ -12,9 +12,9 @@ from functools import partial
 
 from collector.assembly.grove import Grove
 from collector.assembly.link import Links
+from collector.assembly.main_line import MainLine
 from collector.assembly.memo import Memo
 from collector.assembly.merge import merged
-from collector.assembly.story import Story
 from collector.assembly.units import Trace, Unit, operations_of, units_by_trace
 from collector.operation import Operation
 
@@ -26,11 +26,11 @@ class AssemblyMemory:
         self.links = Links()
         self._merged: Memo[Trace] = Memo()
         self._traces: Memo[Trace] = Memo()
-        self._stories: Memo[Story] = Memo()
+        self._main_lines: Memo[MainLine] = Memo()
 
     def begin_round(self) -> None:
         """Before a component is assembled; what the last time had no use for goes."""
-        for memo in (self.units, self._merged, self._traces, self._stories):
+        for memo in (self.units, self._merged, self._traces, self._main_lines):
             memo.begin_round()
         for grove in self.groves.begin_round():
             grove.release()
@@ -48,6 +48,6 @@ class AssemblyMemory:
         """The traces that these are units of, as far as they are."""
         return [self._traces.of(same, partial(Trace.of, operations_of(same))) for same in units_by_trace(units)]
 
-    def story_of(self, units: Sequence[Unit]) -> Story:
+    def main_line_of(self, units: Sequence[Unit]) -> MainLine:
         """Of the conversation that begins like this."""
-        return self._stories.of((), Story, under=(units[0].order, units[0].service) if units else None)
+        return self._main_lines.of((), MainLine, under=(units[0].order, units[0].service) if units else None)

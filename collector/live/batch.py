@@ -16,7 +16,7 @@ from collector.live.codec import References, decode_fragment, encode_fragment
 from collector.live.components import Joining, KeyNumbers, LinkIndex, RecordedKeys, Union
 from collector.live.content_reader import ContentReader
 from collector.live.contents import Contents, release
-from collector.live.lively import LivelyComponents
+from collector.live.kept_components import KeptComponents
 from collector.live.metrics import LiveMetrics
 from collector.live.pace_store import PaceStore
 from collector.live.reconstruction import Reconstruction
@@ -80,7 +80,7 @@ class BatchWriter:
         contents: Contents,
         reader: ContentReader,
         paces: PaceStore,
-        lively: LivelyComponents,
+        kept: KeptComponents,
         *,
         reconstruction: Reconstruction,
         config: LiveConfig,
@@ -90,7 +90,7 @@ class BatchWriter:
         self._contents = contents
         self._reader = reader
         self._paces = paces
-        self._lively = lively
+        self._kept = kept
         self._links = LinkIndex(store.database)
         self._reconstruction = reconstruction
         self._config = config
@@ -209,7 +209,7 @@ class BatchWriter:
             self._next_component += 1
         for source in union.components[1:]:
             gone = components.pop(source)
-            self._lively.discard(source)
+            self._kept.discard(source)
             for name in self._store.merge_component(source, into=target.id):
                 self._rows.discard(name)
             _absorb(target, gone)
@@ -252,7 +252,7 @@ class BatchWriter:
             self._observe(row, item)
             component = components[row.component]
             touched[component.id] = component
-            self._lively.changed(component.id, row.name)
+            self._kept.changed(component.id, row.name)
             component.bytes += item.bytes
             component.first_ns = min(component.first_ns, item.arrival.first_ns)
             component.last_ns = max(component.last_ns, item.arrival.last_ns)

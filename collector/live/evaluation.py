@@ -13,7 +13,7 @@ from collector.live.closure import awaits_tools
 from collector.live.codec import decode_fragment
 from collector.live.content_digest import conversation_digest
 from collector.live.content_reader import ContentReader
-from collector.live.lively import LivelyComponent, LivelyComponents
+from collector.live.kept_components import KeptComponent, KeptComponents
 from collector.live.pace import Pace
 from collector.live.pace_store import PaceStore
 from collector.live.readiness import Due, ReadinessConfig, UnitFacts, conversation_due, turn_due
@@ -56,7 +56,7 @@ class _Look:
     component: int
     now_ns: int
     rows: Mapping[str, TraceRow]
-    lively: LivelyComponent
+    kept: KeptComponent
     given: dict[str, UnitRow]
     present: set[str] = field(default_factory=set)
     ready: list[Ready] = field(default_factory=list)
@@ -74,7 +74,7 @@ class Evaluation:
         reader: ContentReader,
         units: UnitStore,
         paces: PaceStore,
-        lively: LivelyComponents,
+        kept: KeptComponents,
         *,
         reconstruction: Reconstruction,
         config: ReadinessConfig,
@@ -82,7 +82,7 @@ class Evaluation:
         self._store = store
         self._reader = reader
         self._units = units
-        self._lively = lively
+        self._kept = kept
         self._paces = paces
         self._reconstruction = reconstruction
         self._config = config
@@ -95,18 +95,18 @@ class Evaluation:
 
     def look(self, component: ComponentRow, *, now_ns: int) -> list[Ready]:
         rows = {row.name: row for row in self._store.traces_of(component.id)}
-        lively = self._lively.take(component, rows.values())
+        kept = self._kept.take(component, rows.values())
         look = _Look(
             component=component.id,
             now_ns=now_ns,
             rows=rows,
-            lively=lively,
+            kept=kept,
             given=self._units.of_component(component.id),
         )
-        for conversation, operations in lively.conversations():
+        for conversation, operations in kept.conversations():
             if conversation.turns:
                 self._conversation(conversation, operations, look)
-        self._lively.keep(component, lively)
+        self._kept.keep(component, kept)
         self._withdraw(look)
         self._units.save(look.changed)
         self._store.set_due({component.id: look.next_ns})
@@ -114,7 +114,7 @@ class Evaluation:
 
     def _conversation(self, conversation: Conversation, operations: Collection[Operation], look: _Look) -> None:
         of_span = {operation.span_id: operation for operation in operations}
-        digests = look.lively.turn_digests(conversation)
+        digests = look.kept.turn_digests(conversation)
         turns_due_ns = 0
         for turn, digest in zip(conversation.turns, digests, strict=True):
             key = turn_key_of(conversation, turn)
@@ -122,7 +122,7 @@ class Evaluation:
                 continue
             traces = _traces(turn, of_span, look)
             target = of_span.get(turn.span_id)
-            ended = all(look.lively.is_closed(row.name) for row in traces) and not awaits_tools(turn, target)
+            ended = all(look.kept.is_closed(row.name) for row in traces) and not awaits_tools(turn, target)
             facts = _facts(traces, ended=ended, now_ns=look.now_ns)
             unit = _Unit(key, digest, facts, self._of(traces))
             due = self._due(unit, look, turn_due)

@@ -11,7 +11,7 @@ from collector.live.content_reader import ContentReader
 from collector.live.contents import Contents
 from collector.live.database import open_database
 from collector.live.evaluation import Evaluation
-from collector.live.lively import LivelyComponents
+from collector.live.kept_components import KeptComponents
 from collector.live.metrics import LiveMetrics
 from collector.live.pace_store import PaceStore
 from collector.live.poison import PoisonStore
@@ -38,7 +38,7 @@ class LiveState:
         self.units = UnitStore(self.database)
         self.paces = PaceStore(self.database, cache_bytes=config.cache_bytes // 16)
         self.poison = PoisonStore(self.database, max_items=config.poison_items, max_bytes=config.poison_bytes)
-        self.lively = LivelyComponents(
+        self.kept_components = KeptComponents(
             self.store, self.reader, reconstruction=reconstruction, cache_bytes=config.cache_bytes // 2
         )
         self.batches = BatchWriter(
@@ -46,7 +46,7 @@ class LiveState:
             self.contents,
             self.reader,
             self.paces,
-            self.lively,
+            self.kept_components,
             reconstruction=reconstruction,
             config=config,
             metrics=metrics,
@@ -56,7 +56,7 @@ class LiveState:
             self.reader,
             self.units,
             self.paces,
-            self.lively,
+            self.kept_components,
             reconstruction=reconstruction,
             config=config.readiness,
         )
@@ -82,7 +82,7 @@ class LiveState:
         self.reader.forget()
         self.paces.forget()
         self.batches.forget()
-        self.lively.forget()
+        self.kept_components.forget()
 
     def set_aside(self, reason: str, *, now_ns: int) -> None:
         """Close, and move the file out of the way."""

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from collector.assembly.assemble import conversation_told
 from collector.assembly.grove import Grove
 from collector.assembly.link import Links
+from collector.assembly.main_line import MainLine
 from collector.assembly.merge import merged
-from collector.assembly.story import Story
 from collector.assembly.units import Unit, by_trace, operations_of, traces_of, units_of
 from collector.live.reconstruction import Assembling
 from collector.live.standard import StandardReconstruction
@@ -62,7 +62,7 @@ def _at_once(members: Sequence[Unit]) -> Conversation:
     units = members
     if not all(unit.is_whole for unit in members):
         units = units_of(traces_of(operations_of(members)))
-    return conversation_told(units, [Grove(tuple(units))], Story())
+    return conversation_told(units, [Grove(tuple(units))], MainLine())
 
 
 def portions(fragments: Sequence[Operation], rng: random.Random) -> Iterator[Sequence[Operation]]:

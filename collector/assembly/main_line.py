@@ -17,7 +17,7 @@ from collector.assembly.replayed import Replayed
 from collector.assembly.segments import Segment, main_line
 
 
-class Story:
+class MainLine:
     def __init__(self) -> None:
         self._replayed = Replayed()
         self._passed_on: Memo[dict[int, int]] = Memo()

@@ -24,7 +24,7 @@ _OPERATION_BYTES = 4000
 """What is known of a component takes so many times its bytes, and so much for each operation, about."""
 
 
-class LivelyComponent:
+class KeptComponent:
     def __init__(self, assembling: Assembling) -> None:
         self.contents = DecodedContents()
         self.stale: set[str] = set()
@@ -70,7 +70,7 @@ class LivelyComponent:
         return self._digests.setdefault(conversation.key, TurnDigests()).of(conversation.turns)
 
 
-class LivelyComponents:
+class KeptComponents:
     def __init__(
         self, store: StateStore, reader: ContentReader, *, reconstruction: Reconstruction, cache_bytes: int
     ) -> None:
@@ -78,41 +78,41 @@ class LivelyComponents:
         self._reader = reader
         self._reconstruction = reconstruction
         self._cache_bytes = cache_bytes
-        self._known: BoundedCache[int, LivelyComponent] = BoundedCache(
-            max_bytes=cache_bytes, on_gone=LivelyComponent.release
+        self._known: BoundedCache[int, KeptComponent] = BoundedCache(
+            max_bytes=cache_bytes, on_gone=KeptComponent.release
         )
 
-    def take(self, component: ComponentRow, traces: Iterable[TraceRow]) -> LivelyComponent:
+    def take(self, component: ComponentRow, traces: Iterable[TraceRow]) -> KeptComponent:
         """The component with everything that these traces, all that it has, hold now. To be kept by who looks at it,
         unless that failed: what was half made is used for nothing more.
         """
         found = self._known.take(component.id)
-        lively = found or LivelyComponent(self._reconstruction.assembling())
-        self._reader.begin_look(lively.contents)
+        kept = found or KeptComponent(self._reconstruction.assembling())
+        self._reader.begin_look(kept.contents)
         if found is None:
             fragments: dict[str, list[tuple[bytes, bytes]]] = {}
             for name, digest, data in self._store.fragments_of(component.id):
                 fragments.setdefault(name, []).append((digest, data))
             for name, every in fragments.items():
-                lively.read(name, every, self._reader)
+                kept.read(name, every, self._reader)
         else:
             for row in found.unread(traces):
-                lively.read(row.name, self._store.fragments_of_trace(row.id), self._reader)
-        return lively
+                kept.read(row.name, self._store.fragments_of_trace(row.id), self._reader)
+        return kept
 
-    def keep(self, component: ComponentRow, lively: LivelyComponent) -> None:
+    def keep(self, component: ComponentRow, kept: KeptComponent) -> None:
         """Unless it is so large that it would take the room of all others, and as much again."""
-        size = _TIMES_BYTES * component.bytes + _OPERATION_BYTES * len(lively)
+        size = _TIMES_BYTES * component.bytes + _OPERATION_BYTES * len(kept)
         if size <= 2 * self._cache_bytes:
-            self._known.put(component.id, lively, size=size)
+            self._known.put(component.id, kept, size=size)
         else:
-            lively.release()
+            kept.release()
 
     def changed(self, component: int, trace: str) -> None:
         """Fragments of the trace are being written."""
-        lively = self._known.get(component)
-        if lively is not None:
-            lively.stale.add(trace)
+        kept = self._known.get(component)
+        if kept is not None:
+            kept.stale.add(trace)
 
     def discard(self, component: int) -> None:
         """It is part of another one now."""
