@@ -98,6 +98,10 @@ class DraftState:
             self._marks[-1].anchors.append((anchor, self._by_anchor.get(anchor)))
         self._by_anchor[anchor] = turn
 
+    def name_if_new(self, anchor: bytes, turn: Draft) -> None:
+        if anchor not in self._by_anchor:
+            self.name(anchor, turn)
+
     def fill(self, anchor: bytes) -> None:
         if self._marks and anchor not in self._filled:
             self._marks[-1].filled.append(anchor)

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from collector.assembly.absorb_messages import Source, absorb_input, absorb_output
 from collector.assembly.draft import Draft
 from collector.assembly.items import CallItem, HandoffItem, Item, Items, TextItem
 from collector.assembly.node import AGENT_LIKE, Node, all_above
@@ -67,13 +68,8 @@ def _absorb_agent(items: Items, agent: Node) -> None:
     fill_only = bool(items.items)
     said = list(operation.output)
     last = max((index for index, message in enumerate(said) if is_human(message)), default=-1)
-    items.absorb(
-        said[last + 1 :],
-        time_ns=operation.end_ns,
-        span_id=operation.span_id,
-        agent=agent.agent_name,
-        fill_only=fill_only,
-    )
+    source = Source(operation.end_ns, operation.span_id, agent.agent_name)
+    absorb_input(items, said[last + 1 :], source, fill_only=fill_only)
 
 
 def _tell_errors(items: Items) -> None:
@@ -267,14 +263,10 @@ def _inner_steps(call: CallItem, depth: int) -> list[Item]:
     items = Items()
     for node in segment.calls:
         operation = node.operation
-        items.absorb(
-            [end.message for end in tail_of(operation.input)],
-            time_ns=operation.start_ns,
-            span_id=operation.span_id,
-            agent=node.agent_name,
-            is_delta=operation.input_is_delta,
-        )
-        items.add_output(operation.output, time_ns=operation.end_ns, span_id=operation.span_id, agent=node.agent_name)
+        given = [end.message for end in tail_of(operation.input)]
+        asked = Source(operation.start_ns, operation.span_id, node.agent_name)
+        absorb_input(items, given, asked, is_delta=operation.input_is_delta)
+        absorb_output(items, operation.output, Source(operation.end_ns, operation.span_id, node.agent_name))
     pair_tools(items, segment.tools)
     _tell_errors(items)
     return [item for item in items.items if not _repeats_result(item, call.result)]
