@@ -1,6 +1,6 @@
 """By what one call can be told to go on from another: message lists, tool-call ids, and keys that index them.
 
-All functions are pure and look at one operation. How the evidence is weighed is `collector.assembly.link`.
+All functions are pure and look at one operation. How the evidence is weighed is `continuation`.
 """
 
 from __future__ import annotations
