@@ -6,19 +6,22 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from collector.live.batch import BatchWriter
+from collector.live.batch_writer import BatchWriter
 from collector.live.content_reader import ContentReader
 from collector.live.contents import Contents
 from collector.live.database import open_database
 from collector.live.evaluation import Evaluation
 from collector.live.kept_components import KeptComponents
+from collector.live.known_traces import KnownTraces
 from collector.live.metrics import LiveMetrics
 from collector.live.pace_store import PaceStore
 from collector.live.poison import PoisonStore
 from collector.live.reconstruction import Reconstruction
 from collector.live.retention import Retention
 from collector.live.settings import LiveConfig
+from collector.live.staging import Staging
 from collector.live.store import StateStore
+from collector.live.trace_waits import TraceWaits
 from collector.live.units import UnitStore
 from collector.sqlite_file import set_aside
 
@@ -33,6 +36,7 @@ class LiveState:
         self._path = path
         self.database = opened.connection
         self.store = StateStore(self.database)
+        self.traces = KnownTraces(self.store, cache_bytes=config.cache_bytes // 8)
         self.contents = Contents(self.database, cache_bytes=config.cache_bytes // 4)
         self.reader = ContentReader(self.database, cache_bytes=config.cache_bytes // 8)
         self.units = UnitStore(self.database)
@@ -41,14 +45,22 @@ class LiveState:
         self.kept_components = KeptComponents(
             self.store, self.reader, reconstruction=reconstruction, cache_bytes=config.cache_bytes // 2
         )
-        self.batches = BatchWriter(
+        self.staging = Staging(
             self.store,
             self.contents,
             self.reader,
-            self.paces,
-            self.kept_components,
             reconstruction=reconstruction,
-            config=config,
+            cache_bytes=config.cache_bytes // 8,
+            metrics=metrics,
+        )
+        self.batches = BatchWriter(
+            self.store,
+            traces=self.traces,
+            contents=self.contents,
+            staging=self.staging,
+            waits=TraceWaits(self.paces, rules=config.readiness, metrics=metrics),
+            kept=self.kept_components,
+            max_conversation_bytes=config.max_conversation_bytes,
             metrics=metrics,
         )
         self.evaluation = Evaluation(
@@ -81,6 +93,8 @@ class LiveState:
         self.contents.forget()
         self.reader.forget()
         self.paces.forget()
+        self.traces.forget()
+        self.staging.forget()
         self.batches.forget()
         self.kept_components.forget()
 

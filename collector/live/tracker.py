@@ -15,7 +15,7 @@ import structlog
 
 from collector.clock import Clock
 from collector.journal.protocol import JournalRecord, Position
-from collector.live.batch import Arrival
+from collector.live.arrival import Arrival
 from collector.live.find import find_conversation, find_conversations
 from collector.live.intake import Intake, RecordReader
 from collector.live.metrics import LiveMetrics
@@ -234,7 +234,7 @@ class ConversationTracker:
         for name, arrival in arrivals.items():
             arrival.operations += self._records.skeletons(self._pending.of(name))
         names = {name for _, _, items in waiting for name in items if name not in arrivals}
-        known = self._state.batches.known(names)
+        known = self._state.traces.named(names)
         rest = []
         for record, arrived_ns, items in waiting:
             for name in [name for name in items if name in arrivals or name in known]:
