@@ -1,8 +1,8 @@
 """The operations of one conversation, as `link` groups them, to the conversation. Pure, and the same for any order.
 
 Tree (`tree`, `grove`) -> main line (`segments`, `main_line`) -> turns in the making (`drafts`) -> steps and output
-(`steps`), gaps (`gaps`). With a memory (`memory`) only what is new since the last time is made anew; the outcome is the
-same.
+(`told_turn`), gaps (`gaps`). With a memory (`memory`) only what is new since the last time is made anew; the outcome
+is the same.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from collector.assembly.grove import Grove, groves_of
 from collector.assembly.main_line import MainLine
 from collector.assembly.memory import AssemblyMemory
 from collector.assembly.node import AGENT_LIKE, Node
-from collector.assembly.steps import Told, tell
+from collector.assembly.told_turn import Told, tell
 from collector.assembly.tree import live
 from collector.assembly.units import Unit, operations_of, units_of
 from collector.model import Agent, Conversation, ConversationIdSource, ToolDefinition, Turn, TurnStatus

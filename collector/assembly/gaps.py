@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from collector.assembly.draft import Draft
+from collector.assembly.handoffs import is_handoff
 from collector.assembly.node import Node
-from collector.assembly.steps import Told, is_handoff
+from collector.assembly.told_turn import Told
 from collector.messages.fold import says_anything
 from collector.model import GapKind, Step, ToolCallStep, ToolResultStep
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
+from collector.assembly.items import Items
 from collector.assembly.node import Node
 from collector.messages.values import text_of
 from collector.model import JsonValue
@@ -56,3 +57,12 @@ def _errors(node: Node) -> Iterator[str]:
 def _words(text: str) -> set[str]:
     """Lower-case words; those of a class's name one by one."""
     return {part.lower() for word in _WORD.findall(text) for part in _HUMP.split(word) if part}
+
+
+def add_errors(items: Items) -> None:
+    """A tool that failed and gave nothing back: its error is what is known of the result."""
+    for call in items.calls:
+        node = call.tool
+        if isinstance(node, Node) and not call.has_result and node.operation.is_error and node.operation.error:
+            error = own_error(node, None) or node.operation.error
+            items.give_result(call, error, is_error=True, span_id=node.operation.span_id, agent=node.agent_name)
