@@ -1,9 +1,10 @@
 """Message lists to chains, each message decoded once however often a history is replayed.
 
-A list arrives as JSON text or as structured values, which are brought to JSON first, so there is one way through:
+A list arrives as JSON text or as structured values, which are brought to JSON first (`list_json`), so there is one
+way through:
 
-1. The beginning of the list is looked up among lists seen before: if the bytes up to a known list's end hash to the
-same value, only what follows is looked at (bytes that are known are touched by the hash alone).
+1. The beginning of the list is looked up among lists seen before (`known_lists`): if the bytes up to a known list's end
+hash to the same value, only what follows is looked at (bytes that are known are touched by the hash alone).
 2. Else the array is split into raw messages without decoding them, and each is looked up by its own hash.
 3. Only what is new is decoded. Equal bytes give the same `Message` object and equal lists the same `Chain` object.
 
@@ -13,43 +14,38 @@ JSON that was cut at its end gives the messages that are there, the last one mar
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, TypeAlias, TypeVar
 
-import msgspec
 import orjson
 from xxhash import xxh3_128_digest
 
 from collector.messages.digests import link
+from collector.messages.known_lists import Head, KnownLists
+from collector.messages.list_json import end_of_list, list_bytes, split_list
 from collector.messages.recent import Recent
 from collector.messages.shapes import messages_of
 from collector.messages.told_results import are_asked_for, as_words
 from collector.messages.truncation import mend
 from collector.messages.unfinished import marked, unfinished, without_untold
 from collector.messages.usual import usual_message
-from collector.messages.values import decode, plain
 from collector.messages.written import untold_result
 from collector.model import GapKind
 from collector.operation import Chain, Message, Role
-from collector.telemetry.json_text import loads, mended_json
+from collector.telemetry.json_text import loads
 
 ResultT = TypeVar("ResultT")
 _Read: TypeAlias = tuple[tuple[Message, ...], Message | None]
 """A message as it is read, and as a user's words where it may be no more than that."""
 
-_HEAD_BYTES = 1024
-_MIN_HEAD_BYTES = 2048
+_MIN_KNOWN_BYTES = 2048
 """Shorter lists are split each time, which is as quick as finding out where they go on."""
-_COMMA = ord(",")
-_MAX_HEADS = 8
 _MAX_REMEMBERED = 256 * 1024
 """Of one text that is no message list."""
 _NODE_BYTES = 200
 _MESSAGE_BYTES = 600
 """Rough sizes of what Python keeps beside the text itself."""
-
-_splitter = msgspec.json.Decoder(list[msgspec.Raw])
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,16 +60,6 @@ class Decoded:
         return self.chain.messages() if self.chain is not None else ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Head:
-    """A list seen before: its bytes without the closing bracket, as length and hash."""
-
-    length: int
-    hash: bytes
-    key: bytes
-    chain: Chain
-
-
 _NOTHING = Decoded()
 
 
@@ -85,12 +71,12 @@ class MessageDecoder:
         self.reused = 0
         self._messages: Recent[bytes, _Read] = Recent(max_bytes // 2)
         self._nodes: Recent[bytes, Chain] = Recent(max_bytes // 4)
-        self._heads: Recent[bytes, list[_Head]] = Recent(max_bytes // 8)
+        self._lists = KnownLists(max_bytes // 8)
         self._readings: Recent[tuple[Callable[[object], Any], str], tuple[Any]] = Recent(max_bytes // 8)
 
     def read(self, value: object, *, default: Role = Role.USER) -> Decoded:
         """A list of messages, or one message, in any encoding. An absent or empty value gives no chain and no gap."""
-        raw = _json_bytes(value)
+        raw = list_bytes(value)
         if raw is None:
             text = value if isinstance(value, str) else ""
             return self._bare_text(text, default) if text.strip() else _NOTHING
@@ -143,29 +129,27 @@ class MessageDecoder:
         return Decoded(self.chain_of(messages), ())
 
     def _read_array(self, raw: bytes, default: Role) -> Decoded:
-        end = _end_of(raw)
-        if end < _MIN_HEAD_BYTES:
+        end = end_of_list(raw)
+        if end < _MIN_KNOWN_BYTES:
             return self._extended(None, raw, default)[0]
         # Old bytes are touched by the hash alone, and never copied.
-        view = memoryview(raw)
-        place = xxh3_128_digest(raw[:_HEAD_BYTES] + default.encode())
-        heads = self._heads.get(place) or []
-        head = _longest(heads, view[:end])
+        body = memoryview(raw)[:end]
+        place = self._lists.place_of(raw, default.encode())
+        head = self._lists.longest(place, body)
         if head is not None and head.length == end:
             self.reused += head.chain.length
             return Decoded(head.chain)
         rest = raw if head is None else b"[" + raw[head.length + 1 : end] + b"]"
         found, key = self._extended(head, rest, default)
         if found.chain is not None:
-            new = _Head(end, xxh3_128_digest(view[:end]), key, found.chain)
-            self._remember(place, heads, head, new)
+            self._lists.remember(place, body, key=key, chain=found.chain, instead_of=head)
         return found
 
-    def _extended(self, head: _Head | None, raw: bytes, default: Role) -> tuple[Decoded, bytes]:
+    def _extended(self, head: Head | None, raw: bytes, default: Role) -> tuple[Decoded, bytes]:
         """The list that the array's messages make of a list that is known, and its key among the nodes."""
         chain, key = (head.chain, head.key) if head is not None else (None, b"")
         self.reused += chain.length if chain is not None else 0
-        items = _split(raw)
+        items = split_list(raw)
         if items is None:
             return Decoded(gaps=(GapKind.UNDECODABLE,)), key
         for item in items:
@@ -191,87 +175,12 @@ class MessageDecoder:
             return chain, key
         return (node if messages else chain), key
 
-    def _remember(self, place: bytes, heads: list[_Head], extended: _Head | None, new: _Head) -> None:
-        kept = [head for head in heads if head is not extended][: _MAX_HEADS - 1]
-        self._heads.put(place, [new, *kept], size=_NODE_BYTES * (len(kept) + 1))
-
 
 def _linked(chain: Chain | None, messages: Iterable[Message]) -> Chain | None:
     for message in messages:
         for own in untold_result(chain, message):
             chain = link(chain, own)
     return chain
-
-
-def _split(raw: bytes) -> list[msgspec.Raw] | None:
-    try:
-        return _splitter.decode(raw)
-    except (msgspec.DecodeError, RecursionError):
-        whole = mended_json(raw)
-        return None if whole is None else _split(whole)
-
-
-def _end_of(raw: bytes) -> int:
-    """Where the array's last item ends: before its closing bracket and the white space there."""
-    end = len(raw) - (raw[-1:] == b"]")
-    while end and raw[end - 1] in b" \t\r\n":
-        end -= 1
-    return end
-
-
-def _longest(heads: list[_Head], body: memoryview) -> _Head | None:
-    found: _Head | None = None
-    size = len(body)
-    for head in heads:
-        length = head.length
-        fits = length == size or (length < size and body[length] == _COMMA)
-        if fits and (found is None or length > found.length) and xxh3_128_digest(body[:length]) == head.hash:
-            found = head
-    return found
-
-
-def _json_bytes(value: object) -> bytes | None:
-    """The value as JSON bytes of an array or object; None where it is neither."""
-    for _ in range(3):
-        if isinstance(value, bytes):
-            value = value.decode("utf-8", "replace")
-        if not isinstance(value, str):
-            break
-        text = value.strip()
-        if text[:1] in ("[", "{"):
-            raw = text.encode("utf-8", "replace")
-            if _is_json(raw):
-                return raw
-            whole = mended_json(raw)
-            return whole if whole is not None and _is_json(whole) else None
-        inner = decode(text, levels=1) if text[:1] == '"' else None
-        if inner is None or inner == value:
-            return None
-        value = inner
-    if isinstance(value, (list, Mapping)):
-        return _dump(value) if value else None
-    return None
-
-
-def _is_json(raw: bytes) -> bool:
-    """Cheap where it matters: a list is checked when it is split, and what ends as it should is taken for whole."""
-    if raw[:1] == b"[" and raw[-1:] == b"]":
-        return True
-    try:
-        msgspec.json.decode(raw, type=msgspec.Raw)
-    except (msgspec.DecodeError, RecursionError):
-        return False
-    return True
-
-
-def _dump(value: Any) -> bytes | None:
-    try:
-        return orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS)
-    except (TypeError, ValueError, RecursionError):
-        try:
-            return orjson.dumps(plain(value))
-        except (TypeError, ValueError):
-            return None
 
 
 def _decode_message(raw: bytes, default: Role) -> _Read:
