@@ -30,7 +30,7 @@ def put_under_their_calls(nodes: Sequence[Node]) -> None:
         traces[node.operation.trace_id].append(node)
     for trace in traces.values():
         tools = [node for node in trace if node.kind is OperationKind.TOOL]
-        agents = [node for node in trace if node.kind is OperationKind.AGENT] if tools else []
+        agents = [node for node in trace if node.kind is OperationKind.AGENT and _is_beside_any(node, tools)]
         if not agents:
             continue
         given = _given(tools)
@@ -44,6 +44,11 @@ def put_under_their_calls(nodes: Sequence[Node]) -> None:
             if len(found) == 1 and agent not in found[0].ancestors() and found[0] not in agent.ancestors():
                 agent.parent = found[0]
                 words.moved(agent)
+
+
+def _is_beside_any(agent: Node, tools: Sequence[Node]) -> bool:
+    """What an agent called did not run it."""
+    return any(tool.parent is not agent for tool in tools)
 
 
 def let_agents_stand_for_calls(nodes: Sequence[Node]) -> None:

@@ -12,6 +12,16 @@ def with_joint_results(messages: Iterable[Message], shared: set[int]) -> list[Me
     """A result that answers several calls at once and names none is what is known of each: whose words are whose nobody
     says. `shared` takes the identities of such parts.
     """
+    told = list(messages)
+    return _with_joint_results(told, shared) if any(map(_is_joint, told)) else told
+
+
+def _is_joint(message: Message) -> bool:
+    """Holds a result that says of no call that it is its own; few messages do."""
+    return any(isinstance(part, ToolResultPart) and not part.call_id and not part.name for part in message.parts)
+
+
+def _with_joint_results(messages: Iterable[Message], shared: set[int]) -> list[Message]:
     kept: list[Message] = []
     asked = 0
     pending: list[Message] = []

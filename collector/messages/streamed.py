@@ -73,8 +73,10 @@ def in_whole(messages: Iterable[Message]) -> Iterator[Message]:
 
 
 def _joined(run: list[Message]) -> list[Message]:
+    if len(run) < 2:
+        return run
     texts = [part.text for message in run for part in message.parts if isinstance(part, TextPart)]
-    if len(run) < 2 or not any(one.endswith(" ") or two.startswith(" ") for one, two in pairwise(texts)):
+    if not any(one.endswith(" ") or two.startswith(" ") for one, two in pairwise(texts)):
         return run
     others = [part for message in run for part in message.parts if not isinstance(part, TextPart)]
     return [with_digest(replace(run[-1], parts=(TextPart("".join(texts)), *others)))]
