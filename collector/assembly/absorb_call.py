@@ -9,17 +9,8 @@ from collector.assembly.draft import Draft
 from collector.assembly.draft_state import DraftState
 from collector.assembly.earlier_turns import fill_earlier
 from collector.assembly.node import Node
-from collector.assembly.said import (
-    Section,
-    contains,
-    has_calls,
-    has_human,
-    is_compaction,
-    is_cut,
-    same_text,
-    sections_of,
-    tail_of,
-)
+from collector.assembly.said import contains, has_calls, is_compaction, is_cut, same_text
+from collector.assembly.sections import Section, has_human, sections_of, tail_of
 from collector.messages.fold import says_anything
 from collector.model import GapKind
 from collector.operation import Chain, Role

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from collector.assembly.node import AGENT_LIKE, Node
-from collector.assembly.said import user_input_of
+from collector.assembly.sections import user_input_of
 from collector.assembly.spans import Spans
 from collector.messages.values import squash
 from collector.model import JsonValue

@@ -8,8 +8,9 @@ from collector.assembly.absorb_messages import Source, absorb_input
 from collector.assembly.draft import Draft
 from collector.assembly.draft_state import DraftState
 from collector.assembly.node import Node
-from collector.assembly.said import Section, contains, has_calls
+from collector.assembly.said import contains, has_calls
 from collector.assembly.same_turn import is_replay_of
+from collector.assembly.sections import Section
 from collector.messages.streamed import in_whole
 from collector.model import GapKind
 from collector.operation import Role, TextPart

@@ -9,7 +9,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from hashlib import blake2b
 
-from collector.assembly.said import contains, user_input_of
+from collector.assembly.said import contains
+from collector.assembly.sections import user_input_of
 from collector.messages.digests import extend, link, with_digest
 from collector.messages.fold import says_anything
 from collector.messages.values import canonical

@@ -12,7 +12,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from collector.assembly.node import Node
-from collector.assembly.said import answer_of, is_cut, last_sections_of, text_in
+from collector.assembly.said import answer_of, is_cut, text_in
+from collector.assembly.sections import last_sections_of
 from collector.assembly.segments import Segment
 from collector.messages.values import squash
 from collector.operation import Chain, Operation, Role

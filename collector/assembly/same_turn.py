@@ -9,7 +9,8 @@ from collections.abc import Iterable
 
 from collector.assembly.draft import Draft
 from collector.assembly.node import Node
-from collector.assembly.said import Section, contains, has_history, same_text
+from collector.assembly.said import contains, same_text
+from collector.assembly.sections import Section, has_history
 from collector.assembly.segments import Segment
 from collector.messages.values import squash
 from collector.operation import Message, Role, ToolCallPart, ToolResultPart

@@ -11,7 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from collector.assembly.node import AGENT_LIKE, Node
-from collector.assembly.said import asked_in, has_calls, last_sections_of, payload_of, told_by
+from collector.assembly.payload_words import payload_of
+from collector.assembly.said import has_calls, told_by
+from collector.assembly.sections import asked_in, last_sections_of
 from collector.assembly.tree import live
 from collector.messages.values import squash
 from collector.model import GapKind

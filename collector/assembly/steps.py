@@ -9,7 +9,7 @@ from collector.assembly.items import CallItem, HandoffItem, Item, Items, TextIte
 from collector.assembly.node import Node
 from collector.assembly.own_errors import add_errors, with_own_error
 from collector.assembly.pairing import pair_tools
-from collector.assembly.said import tail_of
+from collector.assembly.sections import tail_of
 from collector.assembly.segments import inner_segment
 from collector.messages.values import canonical, squash
 from collector.model import HandoffStep, JsonValue, MessageStep, Step, ToolCallStep, ToolResultStep

@@ -12,8 +12,9 @@ from collections.abc import Mapping, Sequence
 from collector.assembly.draft import Draft
 from collector.assembly.draft_state import DraftState
 from collector.assembly.node import Node
-from collector.assembly.said import Section, asked_in, is_cut, same_text, sections_of, tail_of
+from collector.assembly.said import is_cut, same_text
 from collector.assembly.same_turn import begins_as_known, call_ids_in, goes_on, holds_words, starts_over
+from collector.assembly.sections import Section, asked_in, sections_of, tail_of
 from collector.assembly.segments import Segment
 from collector.messages.values import squash
 from collector.operation import OperationKind, TextPart

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from collector.assembly.said import last_sections_of, sections_of
+from collector.assembly.sections import last_sections_of, sections_of
 from collector.messages.digests import extend, with_digest
 from collector.operation import Message, Role, TextPart, ToolResultPart
 
