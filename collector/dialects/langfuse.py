@@ -13,7 +13,7 @@ from typing import Any
 
 from collector.messages.decoder import MessageDecoder
 from collector.messages.definitions import definitions_of
-from collector.messages.frame import span_frame
+from collector.messages.frame import span_frame, upon
 from collector.messages.recorded import model_call_fields, tool_fields, wrapper_fields
 from collector.messages.values import as_int, as_str, decode, first
 from collector.model import Agent, ToolDefinition
@@ -59,13 +59,13 @@ def read_span(span: Span, decoder: MessageDecoder) -> Operation:
     given, returned = attributes.get(f"{_OBSERVATION}input"), attributes.get(f"{_OBSERVATION}output")
     match kind:
         case OperationKind.MODEL_CALL:
-            return _upon(frame, _model_call(attributes, model_call_fields(given, returned, decoder)))
+            return upon(frame, _model_call(attributes, model_call_fields(given, returned, decoder)))
         case OperationKind.TOOL:
-            return _upon(frame, _tool(attributes, tool_fields(span.name, given, returned)))
+            return upon(frame, _tool(attributes, tool_fields(span.name, given, returned)))
         case OperationKind.AGENT | OperationKind.WORKFLOW:
             given = given if given is not None else attributes.get("langfuse.trace.input")
             returned = returned if returned is not None else attributes.get("langfuse.trace.output")
-            return _upon(frame, wrapper_fields(given, returned, decoder))
+            return upon(frame, wrapper_fields(given, returned, decoder))
         case _:
             return frame
 
@@ -118,12 +118,6 @@ def _tool(attributes: Mapping[str, Any], fields: dict[str, Any]) -> dict[str, An
     own = as_str(decode(first(attributes, f"{_META}tool_call_id", "gen_ai.tool.call.id"), levels=1))
     fields["call_id"] = own or fields.get("call_id")
     return fields
-
-
-def _upon(frame: Operation, fields: dict[str, Any]) -> Operation:
-    fields["gaps"] = tuple(sorted({*frame.gaps, *fields.get("gaps", ())}))
-    fields["is_error"] = frame.is_error or fields.get("is_error", False)
-    return replace(frame, **fields)
 
 
 def _agent(span: Span, kind: OperationKind) -> Agent | None:

@@ -13,7 +13,7 @@ from typing import Any
 
 from collector.messages.decoder import MessageDecoder
 from collector.messages.definitions import definitions_of
-from collector.messages.frame import span_frame
+from collector.messages.frame import span_frame, upon
 from collector.messages.recorded import model_call_fields, tool_fields, wrapper_fields
 from collector.messages.semconv import usage_of
 from collector.messages.values import as_int, as_str, decode, first
@@ -53,11 +53,11 @@ def read_span(span: Span, decoder: MessageDecoder) -> Operation:
     given, returned = attributes.get("gen_ai.prompt"), attributes.get("gen_ai.completion")
     match kind:
         case OperationKind.MODEL_CALL:
-            return _upon(frame, _model_call(attributes, model_call_fields(given, returned, decoder)))
+            return upon(frame, _model_call(attributes, model_call_fields(given, returned, decoder)))
         case OperationKind.TOOL:
-            return _upon(frame, _tool(span, tool_fields(None, given, returned)))
+            return upon(frame, _tool(span, tool_fields(None, given, returned)))
         case OperationKind.WORKFLOW | OperationKind.AGENT:
-            return _upon(frame, wrapper_fields(given, returned, decoder))
+            return upon(frame, wrapper_fields(given, returned, decoder))
         case _:
             return frame
 
@@ -76,12 +76,6 @@ def _tool(span: Span, fields: dict[str, Any]) -> dict[str, Any]:
     own = as_str(first(attributes, "gen_ai.tool.call.id", f"{_META}tool_call_id"))
     fields["call_id"] = own or fields.get("call_id")
     return fields
-
-
-def _upon(frame: Operation, fields: dict[str, Any]) -> Operation:
-    fields["gaps"] = tuple(sorted({*frame.gaps, *fields.get("gaps", ())}))
-    fields["is_error"] = frame.is_error or fields.get("is_error", False)
-    return replace(frame, **fields)
 
 
 def _agent(attributes: Mapping[str, Any]) -> Agent | None:

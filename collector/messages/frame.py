@@ -7,7 +7,9 @@ trace.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from hashlib import blake2b
+from typing import Any
 
 from collector.messages.stack_traces import without_stack
 from collector.model import GapKind
@@ -73,3 +75,10 @@ def _error_of(span: Span) -> str:
     kind = span.attributes.get("error.type")
     named = kind if isinstance(kind, str) else ""
     return (exception_of(span) or without_stack(span.status_message) or named or "error")[:_MAX_ATTRIBUTE]
+
+
+def upon(frame: Operation, fields: dict[str, Any]) -> Operation:
+    """The frame with these fields, whose gaps and failure are added to those that the frame has."""
+    fields["gaps"] = tuple(sorted({*frame.gaps, *fields.get("gaps", ())}))
+    fields["is_error"] = frame.is_error or fields.get("is_error", False)
+    return replace(frame, **fields)

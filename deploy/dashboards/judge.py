@@ -5,16 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from deploy.dashboards.layout import board, choice, source
-from deploy.dashboards.panels import RED_FROM_ONE, Query, figure, graph, row, table
+from deploy.dashboards.panels import RED_FROM_ONE, Query, figure, graph, quantile, row, table
 
 _HERE = 'instance=~"$instance"'
 _EVALUATORS = f'{_HERE}, evaluator=~"$evaluator"'
 _COSTS = 'evaluator=~"$evaluator"'
-
-
-def _quantile(share: float, metric: str, labels: str, by: str = "") -> str:
-    grouping = f"le, {by}" if by else "le"
-    return f"histogram_quantile({share}, sum by ({grouping}) (rate({metric}_bucket{{{labels}}}[$__rate_interval])))"
 
 
 def _tokens(direction: str) -> str:
@@ -69,8 +64,8 @@ def dashboard() -> Any:
         ),
         graph(
             "Time of a question",
-            Query(_quantile(0.5, "adhere_judge_question_seconds", _HERE), "median"),
-            Query(_quantile(0.95, "adhere_judge_question_seconds", _HERE), "95 %"),
+            Query(quantile(0.5, "adhere_judge_question_seconds", _HERE), "median"),
+            Query(quantile(0.95, "adhere_judge_question_seconds", _HERE), "95 %"),
             says="From a free slot to the end of a question, retries included.",
             unit="s",
         ),

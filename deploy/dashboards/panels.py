@@ -21,6 +21,12 @@ class Query:
     """Points beside the line that lead to the traces behind it."""
 
 
+def quantile(share: float, metric: str, labels: str, by: str = "") -> str:
+    """The query for it, of a histogram."""
+    grouping = f"le, {by}" if by else "le"
+    return f"histogram_quantile({share}, sum by ({grouping}) (rate({metric}_bucket{{{labels}}}[$__rate_interval])))"
+
+
 @dataclass(frozen=True, slots=True)
 class Panel:
     """`width` is of 24 columns."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from deploy.dashboards.layout import board, choice, source
-from deploy.dashboards.panels import RED_FROM_ONE, Query, figure, graph, row
+from deploy.dashboards.panels import RED_FROM_ONE, Query, figure, graph, quantile, row
 
 _HERE = 'instance=~"$instance"'
 _WRITER = f'{_HERE}, process=""'
@@ -14,11 +14,6 @@ _WRITER = f'{_HERE}, process=""'
 
 def _rate(metric: str, by: str, labels: str = _HERE) -> str:
     return f"sum by ({by}) (rate({metric}{{{labels}}}[$__rate_interval]))"
-
-
-def _quantile(share: float, metric: str, by: str = "", labels: str = _HERE) -> str:
-    grouping = f"le, {by}" if by else "le"
-    return f"histogram_quantile({share}, sum by ({grouping}) (rate({metric}_bucket{{{labels}}}[$__rate_interval])))"
 
 
 def dashboard() -> Any:
@@ -65,14 +60,14 @@ def dashboard() -> Any:
         ),
         graph(
             "Time to acknowledge",
-            Query(_quantile(0.5, "adhere_receiver_ack_seconds", "transport"), "{{transport}} median"),
-            Query(_quantile(0.99, "adhere_receiver_ack_seconds", "transport"), "{{transport}} 99 %"),
+            Query(quantile(0.5, "adhere_receiver_ack_seconds", _HERE, "transport"), "{{transport}} median"),
+            Query(quantile(0.99, "adhere_receiver_ack_seconds", _HERE, "transport"), "{{transport}} 99 %"),
             says="From a request's last byte to its acknowledgement, the disk included.",
             unit="s",
         ),
         graph(
             "Time of one fdatasync",
-            Query(_quantile(0.99, "adhere_journal_fsync_seconds", labels=_WRITER), "99 %"),
+            Query(quantile(0.99, "adhere_journal_fsync_seconds", _WRITER), "99 %"),
             says="A slow disk shows here first.",
             unit="s",
         ),
@@ -143,7 +138,7 @@ def dashboard() -> Any:
         ),
         graph(
             "Event loop lag",
-            Query(_quantile(0.99, "adhere_event_loop_lag_seconds", "process"), "{{process}} 99 %"),
+            Query(quantile(0.99, "adhere_event_loop_lag_seconds", _HERE, "process"), "{{process}} 99 %"),
             says="How much later than asked for the event loop of a process woke up.",
             unit="s",
         ),

@@ -39,11 +39,6 @@ def escape(text: str) -> str:
     return shown if shown.isascii() else _ROW.sub(_after_the_first, shown)
 
 
-def has_live_signs(text: str) -> bool:
-    """Whether anything in it would be escaped."""
-    return any(pattern.search(text) for pattern in (_INVISIBLE, _CONTROL_TOKEN, _ROW))
-
-
 def _shown(found: re.Match[str]) -> str:
     return f"\\u{{{ord(found[0]):x}}}"
 

@@ -148,5 +148,11 @@ def rebuild(items: Iterable[Span | LogRecord]) -> list[Conversation]:
     return conversations_of(read_all(items))
 
 
+def rebuild_one(items: Iterable[Span | LogRecord]) -> Conversation:
+    """Where there must be one conversation and no other."""
+    (conversation,) = rebuild(items)
+    return conversation
+
+
 def _hex(name: str, width: int) -> str:
     return name.encode().hex().ljust(width, "0")[:width]

@@ -12,7 +12,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from evaluators.transcript.escape import has_live_signs
+from evaluators.transcript.escape import escape
 from tests.support.honest_judge import honest
 from tests.support.judge_call import JudgeCall
 from tests.support.judge_reply import Reply, answer
@@ -40,7 +40,7 @@ def broken_out(call: JudgeCall) -> Iterator[str]:
             ends += 1
         elif line.startswith(prefix):
             inside = True
-        elif inside and ((line and not line.startswith(("| ", "@ "))) or has_live_signs(line)):
+        elif inside and ((line and not line.startswith(("| ", "@ "))) or escape(line) != line):
             yield line
     if ends != 1:
         yield f"{ends} ends of the record"

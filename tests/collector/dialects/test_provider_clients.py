@@ -6,11 +6,10 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-import pytest
-
-from collector.model import Conversation, GapKind
+from collector.model import GapKind
 from collector.telemetry.records import LogRecord, Span
-from tests.support.genai_spans import log, rebuild, span
+from tests.support.flat_spans import ENDS, FIRST, LOOKED, RETURNED, SAYS, THEN, flat_calls, flattened
+from tests.support.genai_spans import log, rebuild, rebuild_one, span
 from tests.support.two_turns import (
     ARGUMENTS,
     ASKED,
@@ -26,11 +25,6 @@ from tests.support.two_turns import (
 )
 
 OTHER_CALL = "call-00000002"
-
-
-def only(items: Sequence[Span | LogRecord]) -> Conversation:
-    (conversation,) = rebuild(items)
-    return conversation
 
 
 def flat(prefix: str, messages: Sequence[dict[str, Any]]) -> dict[str, Any]:
@@ -75,7 +69,7 @@ def test_events_that_lend_the_users_role_to_a_prompt_and_to_a_result_are_what_th
                                  ("c2", "b", 11, [*second, ("gen_ai.choice", tells)])):  # fmt: skip
         items += [log(name, body, span_id=own, trace=trace, at=at + i) for i, (name, body) in enumerate(told)]
 
-    conversation = only(items)
+    conversation = rebuild_one(items)
 
     assert shown(conversation) == WHOLE[:1]
     assert conversation.system_instructions == PROMPT
@@ -94,7 +88,7 @@ def test_a_stream_that_was_recorded_before_it_was_read_is_no_answer() -> None:
         span("c3", llm([prompt, asked, wanted, given, told, asked_next]) | stream, trace="c", at=20),
     ]
 
-    conversation = only(items)
+    conversation = rebuild_one(items)
 
     assert shown(conversation) == [WHOLE[0], (ASKED_NEXT, [], None)]
     assert [turn.gaps for turn in conversation.turns] == [(), (GapKind.OUTPUT_MISSING,)]
@@ -128,7 +122,7 @@ def test_several_results_in_one_message_are_taken_from_the_request_that_names_th
                        input__value=json.dumps(request)), trace="b", at=10),
     ]  # fmt: skip
 
-    conversation = only(items)
+    conversation = rebuild_one(items)
 
     steps = [
         ("call", TOOL, ARGUMENTS),
@@ -139,42 +133,19 @@ def test_several_results_in_one_message_are_taken_from_the_request_that_names_th
     assert shown(conversation) == [(ASKED, steps, TOLD)]
 
 
-def flattened(prompts: Sequence[dict[str, Any]], completion: dict[str, Any]) -> dict[str, Any]:
-    """OpenLLMetry's attributes."""
-    found: dict[str, Any] = {"llm.request.type": "chat", "gen_ai.request.model": "m-1"}
-    for prefix, messages in (("gen_ai.prompt", prompts), ("gen_ai.completion", [completion])):
-        for index, message in enumerate(messages):
-            for key, value in message.items():
-                found[f"{prefix}.{index}.{key}"] = value
-    return found
-
-
-def _calls(call_id: str | None = None) -> dict[str, Any]:
-    own = {"tool_calls.0.name": TOOL, "tool_calls.0.arguments": json.dumps(ARGUMENTS)}
-    return own | ({"tool_calls.0.id": call_id} if call_id else {})
-
-
-SAYS = "I will look."
-FIRST = [{"role": "system", "content": PROMPT}, {"role": "user", "content": ASKED}]
-RETURNED = {"role": "tool", "content": json.dumps(RESULT)}
-THEN = {"role": "assistant", "content": TOLD}
-ENDS = {"role": "assistant", "content": TOLD_NEXT}
-LOOKED = [("says", SAYS), *WHOLE[0][1]]
-
-
 def test_an_answer_of_which_only_the_text_was_recorded_is_gone_on_from() -> None:
     """The calls beside it, without ids, are in the later lists."""
     said = {"role": "assistant", "content": SAYS}
     items = [
         span("c1", flattened(FIRST, said), trace="a"),
-        span("c2", flattened([*FIRST, said | _calls(), RETURNED], THEN), trace="b", at=10),
+        span("c2", flattened([*FIRST, said | flat_calls(), RETURNED], THEN), trace="b", at=10),
     ]
 
-    assert shown(only(items)) == [(ASKED, LOOKED, TOLD)]
+    assert shown(rebuild_one(items)) == [(ASKED, LOOKED, TOLD)]
 
 
 def test_a_replay_that_leaves_out_the_calls_goes_on_from_them() -> None:
-    said = {"role": "assistant", "content": SAYS} | _calls(CALL)
+    said = {"role": "assistant", "content": SAYS} | flat_calls(CALL)
     items = [
         span("c1", flattened(FIRST, said), trace="a"),
         span("c2", flattened([*FIRST, {"role": "assistant"}, RETURNED], THEN), trace="b", at=10),
@@ -182,7 +153,7 @@ def test_a_replay_that_leaves_out_the_calls_goes_on_from_them() -> None:
                              {"role": "assistant", "content": TOLD_NEXT}), trace="c", at=20),
     ]  # fmt: skip
 
-    assert shown(only(items)) == [(ASKED, LOOKED, TOLD), WHOLE[1]]
+    assert shown(rebuild_one(items)) == [(ASKED, LOOKED, TOLD), WHOLE[1]]
 
 
 def test_a_replay_without_its_calls_goes_on_from_neither_of_two_users_who_asked_the_same() -> None:
@@ -190,7 +161,7 @@ def test_a_replay_without_its_calls_goes_on_from_neither_of_two_users_who_asked_
     other = {"role": "assistant", "tool_calls.0.id": OTHER_CALL, "tool_calls.0.name": TOOL,
              "tool_calls.0.arguments": json.dumps({"parcel": "Q-1"})}  # fmt: skip
     items = [
-        span("a1", flattened(FIRST, {"role": "assistant"} | _calls(CALL)), trace="a"),
+        span("a1", flattened(FIRST, {"role": "assistant"} | flat_calls(CALL)), trace="a"),
         span("b1", flattened(FIRST, other), trace="b", at=5),
         span("a2", flattened([*FIRST, {"role": "assistant"}, RETURNED], THEN), trace="c", at=10),
     ]
@@ -210,7 +181,7 @@ def test_a_streamed_call_that_was_recorded_before_its_arguments_has_them_from_th
         span("a1", flattened(greeted, greets), trace="a"),
         span("b1", flattened(greeted, greets), trace="b", at=5),
         span("a2", flattened(asked, begun), trace="c", at=10),
-        span("a3", flattened([*asked, begun | _calls(CALL), RETURNED], THEN), trace="d", at=20),
+        span("a3", flattened([*asked, begun | flat_calls(CALL), RETURNED], THEN), trace="d", at=20),
         span("b2", flattened([*greeted, greets, {"role": "user", "content": ASKED_NEXT}],
                              {"role": "assistant", "content": TOLD_NEXT}), trace="e", at=30),
     ]  # fmt: skip
@@ -238,7 +209,7 @@ def test_results_whose_calls_no_message_tells_of_are_those_of_the_tool_spans() -
         span("c2", flattened([*FIRST, {"role": "assistant"}, RETURNED], THEN), at=10, lasts=5, parent="w"),
     ]
 
-    conversation = only(items)
+    conversation = rebuild_one(items)
 
     assert shown(conversation) == WHOLE[:1]
     assert conversation.turns[0].gaps == ()
@@ -260,8 +231,8 @@ def test_an_answer_that_is_replayed_one_message_a_piece_is_one_message() -> None
         span("c3", llm([*first, *told, asked_next], [{"role": "model", "content": TOLD_NEXT}]), trace="c", at=20),
     ]
 
-    assert shown(only(items)) == [(ASKED, LOOKED, TOLD), WHOLE[1]]
-    assert shown(only(items[2:])) == [(ASKED, LOOKED, TOLD), WHOLE[1]]
+    assert shown(rebuild_one(items)) == [(ASKED, LOOKED, TOLD), WHOLE[1]]
+    assert shown(rebuild_one(items[2:])) == [(ASKED, LOOKED, TOLD), WHOLE[1]]
 
 
 def test_a_replay_that_kept_the_text_alone_goes_on_from_the_calls_beside_it() -> None:
@@ -272,7 +243,7 @@ def test_a_replay_that_kept_the_text_alone_goes_on_from_the_calls_beside_it() ->
         span("c2", llm([asked, said, given], [{"role": "assistant", "content": TOLD}]), trace="b", at=10),
     ]
 
-    assert shown(only(items)) == [(ASKED, LOOKED, TOLD)]
+    assert shown(rebuild_one(items)) == [(ASKED, LOOKED, TOLD)]
 
 
 def test_an_answer_of_which_the_end_was_recorded_is_told_in_the_order_of_its_replay() -> None:
@@ -286,7 +257,7 @@ def test_an_answer_of_which_the_end_was_recorded_is_told_in_the_order_of_its_rep
         span("c2", llm([asked, replay, *given], [{"role": "assistant", "content": TOLD}]), trace="b", at=10),
     ]
 
-    conversation = only(items)
+    conversation = rebuild_one(items)
 
     called = [("call", TOOL, ARGUMENTS), ("call", "weigh", ARGUMENTS)]
     assert shown(conversation) == [
@@ -301,7 +272,7 @@ def test_a_conversation_that_the_provider_keeps_is_named_in_the_request() -> Non
         span("c2", kept | llm([{"role": "user", "content": ASKED_NEXT}], [ENDS]), trace="b", at=10),
     ]
 
-    conversation = only(items)
+    conversation = rebuild_one(items)
 
     assert conversation.conversation_id == "conv_1"
     assert shown(conversation) == [(ASKED, [], TOLD), WHOLE[1]]
@@ -310,7 +281,7 @@ def test_a_conversation_that_the_provider_keeps_is_named_in_the_request() -> Non
 def test_a_session_of_the_application_is_surer_than_the_conversation_that_the_provider_keeps() -> None:
     kept = {"llm.invocation_parameters": json.dumps({"conversation": "conv_1"}), "session.id": "s-1"}
 
-    conversation = only([span("c1", llm([{"role": "user", "content": ASKED}]) | kept)])
+    conversation = rebuild_one([span("c1", llm([{"role": "user", "content": ASKED}]) | kept)])
 
     assert conversation.conversation_id == "s-1"
 
@@ -319,7 +290,7 @@ def test_a_call_without_arguments_that_leaves_their_attribute_out_has_none() -> 
     bare = llm([{"role": "user", "content": ASKED}], [{"role": "assistant", "tool_calls": [(CALL, "list_all", {})]}])
     del bare["llm.output_messages.0.message.tool_calls.0.tool_call.function.arguments"]
 
-    conversation = only([span("c1", bare, scope="openinference.instrumentation.openai")])
+    conversation = rebuild_one([span("c1", bare, scope="openinference.instrumentation.openai")])
 
     assert shown(conversation)[0][1] == [("call", "list_all", {})]
     assert GapKind.TOOL_ARGUMENTS_MISSING not in conversation.turns[0].gaps
@@ -327,169 +298,13 @@ def test_a_call_without_arguments_that_leaves_their_attribute_out_has_none() -> 
 
 def test_calls_with_the_items_ids_on_one_side_and_their_own_on_the_other_are_the_same_by_what_they_say() -> None:
     items = [
-        span("c1", flattened(FIRST, {"role": "assistant"} | _calls("fc_00000001")), trace="a"),
+        span("c1", flattened(FIRST, {"role": "assistant"} | flat_calls("fc_00000001")), trace="a"),
         span(
-            "c2", flattened([*FIRST, {"role": "assistant"} | _calls("call_00000001"), RETURNED], THEN), trace="b", at=10
+            "c2",
+            flattened([*FIRST, {"role": "assistant"} | flat_calls("call_00000001"), RETURNED], THEN),
+            trace="b",
+            at=10,
         ),
     ]
 
-    assert shown(only(items)) == WHOLE[:1]
-
-
-def test_the_bodies_of_an_endpoint_whose_interface_is_not_known_are_read_as_they_were_sent() -> None:
-    request = {"messages": FIRST, "tools": [{"type": "function", "function": {"name": TOOL}}]}
-    response = {"choices": [{"message": {"role": "assistant", "content": TOLD}}]}
-    sent = {"gen_ai.request.model": "m-1", "traceloop.entity.input": json.dumps(request)}
-
-    conversation = only([span("c1", sent | {"traceloop.entity.output": json.dumps(response)})])
-
-    assert shown(conversation) == [(ASKED, [], TOLD)]
-    assert conversation.system_instructions == PROMPT
-    assert [tool.name for tool in conversation.tool_definitions] == [TOOL]
-
-
-def test_the_pieces_of_a_generated_text_that_were_recorded_as_an_answer_each_are_one() -> None:
-    texts = {f"gen_ai.completion.{i}.content": text for i, text in enumerate(("Parcel", " P-9 is", " in Oslo."))}
-    asked = {"llm.request.type": "completion", "gen_ai.request.model": "m-1", "gen_ai.prompt.0.user": ASKED}
-
-    conversation = only([span("c1", asked | texts, scope="opentelemetry.instrumentation.replicate")])
-
-    assert shown(conversation) == [(ASKED, [], TOLD)]
-
-
-def test_a_prompt_by_the_name_of_who_says_it_stands_beside_a_role_as_well() -> None:
-    named = [
-        {"role": "USER", "content": ASKED},
-        {"role": "CHATBOT", "content": TOLD},
-        {"role": "user", "user": ASKED_NEXT},
-    ]
-
-    assert shown(only([span("c1", flattened(named, ENDS))])) == [(ASKED, [], TOLD), WHOLE[1]]
-
-
-def test_a_printed_message_is_not_what_the_user_said() -> None:
-    printed = 'role: "user"\nparts {\n  text: "Hi"\n}\n'
-
-    conversation = only([span("c1", flattened([{"user": printed}], THEN))])
-
-    assert shown(conversation) == [(None, [], TOLD)]
-    assert GapKind.USER_INPUT_MISSING in conversation.turns[0].gaps
-
-
-def test_an_answer_that_was_written_as_null_is_an_empty_one() -> None:
-    """Its calls are those of the call before; the model did not say "null"."""
-    items = [
-        span("c1", flattened(FIRST, {"role": "assistant", "content": ""} | _calls()), trace="a"),
-        span("c2", flattened([*FIRST, {"role": "assistant", "content": "null"}, RETURNED], THEN), trace="b", at=10),
-    ]
-
-    assert shown(only(items)) == WHOLE[:1]
-
-
-def test_results_that_come_as_empty_texts_of_the_user_are_no_turns() -> None:
-    silent = {"role": "model", "content": ""}
-    unrecorded = {"role": "user", "content": ""}
-    replay = [*FIRST, silent, unrecorded]
-    scope = "@traceloop/instrumentation-vertexai"
-
-    conversation = only([
-        span("c1", flattened(FIRST, silent), trace="a", scope=scope),
-        span("c2", flattened(replay, {"role": "model", "content": TOLD}), trace="b", at=10, scope=scope),
-    ])  # fmt: skip
-
-    assert shown(conversation) == [(ASKED, [], TOLD)]
-
-
-def typed(text: str, **more: str) -> dict[str, str]:
-    message = {"role": "user", "parts": [{"type": "text", "content": text}]}
-    answer = {"role": "assistant", "parts": [{"type": "text", "content": TOLD}]}
-    return {
-        "gen_ai.operation.name": "chat",
-        "gen_ai.input.messages": json.dumps([message]),
-        "gen_ai.output.messages": json.dumps([answer]),
-    } | {key.replace("__", "."): value for key, value in more.items()}
-
-
-ITEMS = [
-    {"role": "user", "content": ASKED},
-    {"type": "function_call", "call_id": CALL, "name": TOOL, "arguments": json.dumps(ARGUMENTS)},
-    {"type": "function_call_output", "call_id": CALL, "output": json.dumps(RESULT)},
-]
-
-
-@pytest.mark.parametrize("identity", [{"gen_ai__response__id": "resp_1"}, {}], ids=["whole", "streamed"])
-def test_a_list_of_items_that_was_recorded_as_a_users_text_is_that_list(identity: dict[str, str]) -> None:
-    item = span("c1", typed(json.dumps(ITEMS), **identity), scope="@traceloop/instrumentation-openai")
-
-    assert shown(only([item])) == WHOLE[:1]
-
-
-@pytest.mark.parametrize(
-    ("scope", "identity"),
-    [("@traceloop/instrumentation-openai", "chatcmpl-1"), ("opentelemetry.instrumentation.openai.v1", "resp_1")],
-    ids=["another-interface", "another-instrumentation"],
-)
-def test_a_list_of_items_that_a_user_wrote_stays_the_users_text(scope: str, identity: str) -> None:
-    written = json.dumps(ITEMS)
-
-    conversation = only([span("c1", typed(written, gen_ai__response__id=identity), scope=scope)])
-
-    assert shown(conversation) == [(written, [], TOLD)]
-
-
-BEDROCK = "opentelemetry.instrumentation.bedrock"
-
-
-def test_contents_that_were_all_written_to_the_first_messages_place_are_the_last_ones() -> None:
-    """Of the whole list the roles are left; a result's id says which call it goes on from."""
-    result = {"type": "tool_result", "tool_use_id": CALL, "content": json.dumps(RESULT)}
-    call = [{"type": "tool_use", "id": CALL, "name": TOOL, "input": ARGUMENTS}]
-    latest = [{"role": "user", "content": json.dumps([result])}, {"role": "assistant"}, {"role": "user"}]
-    items = [
-        span("c1", flattened([{"role": "user", "content": json.dumps(ASKED)}], {"content": json.dumps(call)}),
-             trace="a", scope=BEDROCK),
-        span("c2", flattened(latest, {"content": json.dumps([{"type": "text", "text": TOLD}])}),
-             trace="b", at=10, scope=BEDROCK),
-    ]  # fmt: skip
-
-    assert shown(only(items)) == WHOLE[:1]
-
-
-def test_a_streamed_call_that_nobody_repeats_has_the_arguments_that_its_tool_was_given() -> None:
-    begun = {"role": "assistant", "tool_calls.0.id": CALL, "tool_calls.0.name": TOOL, "tool_calls.0.arguments": "{}"}
-    tool = {
-        "traceloop.span.kind": "tool",
-        "traceloop.entity.name": TOOL,
-        "traceloop.entity.input": json.dumps({"args": [], "kwargs": ARGUMENTS}),
-        "traceloop.entity.output": json.dumps(RESULT),
-    }
-    items = [
-        span("w", {"traceloop.span.kind": "workflow", "traceloop.entity.name": "desk"}, lasts=40),
-        span("c1", flattened(FIRST, begun), at=1, lasts=5, parent="w"),
-        span("x", tool, at=7, lasts=2, parent="w"),
-    ]
-
-    assert shown(only(items)) == [(ASKED, WHOLE[0][1], None)]
-
-
-def test_a_tool_that_goes_by_its_class_has_its_name_and_its_call_from_the_message_it_gave() -> None:
-    """In JavaScript a tool is a task, and its span is called after LangChain's class."""
-    message = {"content": json.dumps(RESULT), "name": TOOL, "tool_call_id": CALL, "status": "success"}
-    given = {"lc": 1, "type": "constructor", "id": ["langchain_core", "messages", "ToolMessage"], "kwargs": message}
-    tool = {
-        "gen_ai.operation.name": "execute_tool",
-        "traceloop.span.kind": "task",
-        "traceloop.entity.name": "DynamicStructuredTool",
-        "traceloop.entity.input": json.dumps({"args": [json.dumps(ARGUMENTS)]}),
-        "traceloop.entity.output": json.dumps(given),
-    }
-    items = [
-        span("w", {"traceloop.span.kind": "workflow", "traceloop.entity.name": "desk"}, lasts=40),
-        span("c1", flattened(FIRST, {"role": "assistant", "content": ""}), at=1, lasts=5, parent="w"),
-        span("x", tool, at=7, lasts=2, parent="w"),
-        span(
-            "c2", flattened([*FIRST, {"role": "assistant", "content": ""}, RETURNED], THEN), at=10, lasts=5, parent="w"
-        ),
-    ]
-
-    assert shown(only(items)) == WHOLE[:1]
+    assert shown(rebuild_one(items)) == WHOLE[:1]
