@@ -41,6 +41,7 @@ class Nursery:
 
     def start(self, directory: Path, *, seed: int) -> None:
         """Returns with the first acknowledgement."""
+        self.kill()  # One that a failed test left.
         self.acknowledged = []
         self._process.stdin.write(f"{directory} {seed} evaluator\n".encode())
         self._take_until(lambda: self.acknowledged and self._pid)
@@ -124,7 +125,8 @@ def test_another_process_reads_and_commits_what_this_one_writes(tmp_path, nurser
         assert reader.wait(timeout_s=LIMIT_S)
         records = drain(reader, max_bytes=1_000_000)
         found += [number_of(record.body) for record in records]
-        reader.commit(records[-1].next_position)
+        if records:  # The drain before may have read all of these already, ahead of their acknowledgements.
+            reader.commit(records[-1].next_position)
         # What is acknowledged can be read at once.
         assert set(nursery.acknowledged) <= set(found)
     nursery.kill()
